@@ -1,0 +1,18 @@
+//! The Eureka wire protocol: what instances, applications and batches are, and how they look as JSON and XML.
+//!
+//! Reading is lenient and one pass: every form that a known client sends is accepted, unknown members are skipped, depth
+//! and size are bounded, and a refusal names the member. Writing is exact: member order, the `$`, `@enabled` and `@class`
+//! oddities and the escapes of the Java server (spec `wire.md` 3 to 5). This crate knows no rule of the registry, no
+//! clock and no network.
+
+pub mod hash;
+pub mod instance;
+pub mod metadata;
+pub mod names;
+pub mod status;
+
+pub use hash::StatusCounts;
+pub use instance::{DataCenter, Instance, LeaseInfo, Port};
+pub use metadata::Metadata;
+pub use names::{AppName, InstanceId};
+pub use status::{ActionType, Status};
