@@ -5,12 +5,15 @@
 //! oddities and the escapes of the Java server (spec `wire.md` 3 to 5). This crate knows no rule of the registry, no
 //! clock and no network.
 
+pub mod document;
 pub mod hash;
 pub mod instance;
 pub mod metadata;
 pub mod names;
 pub mod status;
+mod text;
 
+pub use document::{Form, Place};
 pub use hash::StatusCounts;
 pub use instance::{DataCenter, Instance, LeaseInfo, Port};
 pub use metadata::Metadata;

@@ -45,6 +45,15 @@ impl Status {
     pub fn from_any_case(text: &str) -> Option<Self> {
         Self::IN_TEXT_ORDER.into_iter().find(|status| status.as_str().eq_ignore_ascii_case(text))
     }
+
+    /// What version 1 of the protocol shows: everything but UP, DOWN and STARTING appears as DOWN (`wire.md` 1.1).
+    #[must_use]
+    pub const fn in_version_1(self) -> Self {
+        match self {
+            Self::Up | Self::Down | Self::Starting => self,
+            Self::OutOfService | Self::Unknown => Self::Down,
+        }
+    }
 }
 
 impl fmt::Display for Status {
