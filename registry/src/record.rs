@@ -31,12 +31,15 @@ impl Record {
     /// Renews the lease of a client's heartbeat if the answer is certain without the owner: the record is current, its
     /// status is known, and the client's dirty timestamp (if it names one) is not newer than ours.
     ///
-    /// Sound because every change of a record retires its clock first (`lease.rs`).
+    /// Sound because every change of a record retires its clock first (`lease.rs`), and because the status of a record
+    /// always is what the override rules give for it, so a renewal has nothing to correct.
     #[must_use]
     pub fn try_quick_renewal(&self, dirty: Option<i64>, now: Now, expiry: LeaseExpiry) -> QuickRenewal {
-        let is_plain = self.instance.status != Status::Unknown
+        let is_plain = self.lease.eviction_timestamp == 0
+            && self.instance.status != Status::Unknown
             && dirty.is_none_or(|dirty| dirty <= self.instance.last_dirty_timestamp);
         if is_plain && self.lease.clock.advance(self.lease.renewed_clock(now.mono_ms, expiry)) {
+            self.lease.note_direct_contact(now.mono_ms);
             QuickRenewal::Renewed
         } else {
             QuickRenewal::AskOwner

@@ -1,0 +1,37 @@
+//! Expired leases: found by a scan, removed later only if they are still expired (`registry.md` 3.6, defect D5).
+
+use heureka_protocol::InstanceId;
+
+use crate::change::{Change, ChangeKind, Origin};
+use crate::rules::Rules;
+use crate::time::Now;
+
+use super::Application;
+use super::replace::Event;
+
+impl Application {
+    /// Ids of the leases that are expired even with `extra_ms` more to live, in order.
+    #[must_use]
+    pub fn expired(&self, now: Now, extra_ms: u64) -> Vec<InstanceId> {
+        let slots = self.leases.iter();
+        slots
+            .filter(|(_, slot)| slot.record.lease.is_expired(now.mono_ms, extra_ms))
+            .map(|(id, _)| InstanceId::clone(id))
+            .collect()
+    }
+
+    /// Removes those of the given leases that are still there and still expired (invariant C-7). A heartbeat that comes
+    /// in at the same moment either saves its lease or is told to ask the owner, never both. No tombstones: peers
+    /// evict on their own.
+    pub fn evict(&mut self, ids: &[InstanceId], now: Now, extra_ms: u64, _rules: &Rules) -> Vec<Change> {
+        ids.iter().filter_map(|id| self.evict_one(id, now, extra_ms)).collect()
+    }
+
+    fn evict_one(&mut self, id: &str, now: Now, extra_ms: u64) -> Option<Change> {
+        let lease = &self.get(id)?.lease;
+        let is_expired = |since_ms| lease.is_expired_since(since_ms, now.mono_ms, extra_ms);
+        let last_clock_ms = lease.clock.retire_if(is_expired)?;
+        let event = Event { kind: ChangeKind::Evicted, origin: Origin::Eviction, now };
+        self.take_record(id, last_clock_ms, event)
+    }
+}

@@ -1,0 +1,83 @@
+//! An application from what was published or kept of it: after a panic, or from a snapshot.
+
+use std::sync::Arc;
+
+use heureka_protocol::{AppName, InstanceId, Status};
+
+use crate::change::{Change, Origin};
+use crate::lease::Lease;
+use crate::record::Record;
+use crate::rules::Rules;
+use crate::time::Now;
+use crate::totals::LeaseTotals;
+
+use super::{Application, Override, Slot};
+
+impl Application {
+    /// Builds an application from records and overrides. Nothing is lost and no change is made.
+    ///
+    /// Records are shared with the view that they come from, and so are their clocks: heartbeats go on. A record whose
+    /// clock was retired (the owner died between retiring it and publishing its successor) gets a fresh clock from now.
+    /// Overrides that only a record knows of count too; those without a lease live for a while (defect D13).
+    #[must_use]
+    pub fn from_records(
+        name: AppName,
+        records: impl IntoIterator<Item = Arc<Record>>,
+        overrides: impl IntoIterator<Item = (InstanceId, Status)>,
+        next_sequence: u64,
+        now: Now,
+    ) -> Self {
+        let mut app = Self::new(name);
+        app.next_sequence = next_sequence.max(1);
+        for record in records.into_iter().filter(|record| record.lease.eviction_timestamp == 0) {
+            app.restore_record(with_living_clock(record, now));
+        }
+        for (id, status) in overrides.into_iter().filter(|(_, status)| *status != Status::Unknown) {
+            app.restore_override(id, status, now);
+        }
+        app
+    }
+
+    /// Brings every status in line with the rules: after a restart, or when the state of an auto-scaling group has
+    /// changed. Leases are not renewed. One change for each instance that was not in line.
+    pub fn correct_statuses(&mut self, origin: Origin, now: Now, rules: &Rules) -> Vec<Change> {
+        let records: Vec<_> = self.records().map(Arc::clone).collect();
+        records.iter().filter_map(|record| self.correct(record, origin, now, rules)).collect()
+    }
+
+    fn restore_record(&mut self, record: Arc<Record>) {
+        let id = Arc::clone(&record.instance.instance_id);
+        let overridden = record.instance.overridden_status;
+        if overridden != Status::Unknown {
+            let entry = Override {
+                status: overridden,
+                origin: Origin::StartUp,
+                since_wall_ms: record.instance.last_updated_timestamp,
+                orphaned_mono_ms: None,
+            };
+            self.overrides.insert(Arc::clone(&id), entry);
+        }
+        self.totals += LeaseTotals::of(&record);
+        let slot = Slot { record, was_asked_for_status: false };
+        if let Some(double) = self.leases.insert(id, slot) {
+            self.totals -= LeaseTotals::of(&double.record);
+        }
+    }
+
+    fn restore_override(&mut self, id: InstanceId, status: Status, now: Now) {
+        let entry = if self.leases.contains_key(&id) {
+            Override::new(status, Origin::StartUp, now)
+        } else {
+            Override::orphaned(status, Origin::StartUp, now)
+        };
+        self.overrides.insert(id, entry);
+    }
+}
+
+fn with_living_clock(record: Arc<Record>, now: Now) -> Arc<Record> {
+    if record.lease.clock.get().is_some() {
+        return record;
+    }
+    let lease: Lease = record.lease.with_clock(now.mono_ms);
+    Arc::new(Record { instance: record.instance.clone(), reported_status: record.reported_status, lease })
+}
