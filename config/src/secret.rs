@@ -1,0 +1,89 @@
+//! Values that must not be shown.
+//!
+//! A [`Secret`] prints as stars in `Debug` and `Display`, so that a `{:?}` of the settings can never leak a password.
+//! It never compares in constant time: that is the business of whoever checks credentials.
+
+use std::fmt;
+
+/// What is shown instead of a secret.
+pub const MASK: &str = "******";
+
+/// A password or key. Reading it is always an explicit call of [`Secret::expose`].
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a value.
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// The value itself.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// True if there is no value, which several key stores allow as a password.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+/// Replaces the user part of every URL in a text by stars: `http://u:p@h/` becomes `http://******@h/`.
+///
+/// The user part ends at the last `@` before the path, as the URL rules say, so a password with an unescaped `@` does
+/// not leak its tail. Several URLs may be joined by commas or blanks.
+pub fn mask_credentials(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(scheme_end) = rest.find("://") {
+        let (before, after) = rest.split_at(scheme_end + 3);
+        shown.push_str(before);
+        let authority_end = after.find(['/', '?', '#', ',', ' ', '\t', '"']).unwrap_or(after.len());
+        let (authority, tail) = after.split_at(authority_end);
+        match authority.rfind('@') {
+            Some(at) => {
+                shown.push_str(MASK);
+                shown.push_str(&authority[at..]);
+            }
+            None => shown.push_str(authority),
+        }
+        rest = tail;
+    }
+    shown.push_str(rest);
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_never_prints() {
+        let secret = Secret::new("hunter2");
+        assert_eq!(format!("{secret} {secret:?}"), "****** ******");
+        assert_eq!(secret.expose(), "hunter2");
+    }
+
+    #[test]
+    fn credentials_of_every_url_are_masked() {
+        assert_eq!(
+            mask_credentials("http://u:p@a:1/eureka/,https://v:p@q@b/x"),
+            "http://******@a:1/eureka/,https://******@b/x"
+        );
+        assert_eq!(mask_credentials("http://a:1/x?m=u@v"), "http://a:1/x?m=u@v");
+        assert_eq!(mask_credentials("plain u:p@a"), "plain u:p@a");
+    }
+}
