@@ -4,23 +4,42 @@
 //! arguments, so every rule can be tested without waiting. The chapter that this crate implements is `registry.md` of
 //! the specification; its invariants carry ids (`L-1`, `D-1`, ...).
 
+pub mod access_gate;
 pub mod application;
 pub mod change;
+pub mod delta_log;
 pub mod error;
+pub mod eviction_plan;
+pub mod explanation;
+pub mod histories;
 pub mod lease;
+pub mod minute_counter;
 pub mod override_rules;
+pub mod random;
 pub mod record;
 pub mod rules;
+pub mod self_preservation;
 pub mod time;
 pub mod totals;
+pub mod vip;
 
+pub use access_gate::{Access, AccessGate, StartedFrom};
 pub use application::{
-    Application, Heartbeat, LookUp, MetadataLimits, Renewal, RenewalAnswer, StatusOutcome,
+    Application, Heartbeat, LookUp, MetadataLimits, Override, Renewal, RenewalAnswer, StatusOutcome,
+    Tombstone,
 };
 pub use change::{Change, ChangeKind, Origin};
+pub use delta_log::{DeltaEntry, DeltaLog};
 pub use error::RegistryError;
+pub use eviction_plan::{Compensation, EvictionPlan};
+pub use explanation::{Explanation, ProtectionState};
+pub use histories::{Histories, History, HistoryEntry};
 pub use lease::{Lease, LeaseClock, LeaseExpiry};
+pub use minute_counter::MinuteCounter;
+pub use random::{Random, SplitMix64};
 pub use record::{QuickRenewal, Record};
 pub use rules::{GroupStates, Rules};
+pub use self_preservation::{ProtectionSettings, SelfPreservation};
 pub use time::Now;
 pub use totals::LeaseTotals;
+pub use vip::{VipIndex, VipMatch};
