@@ -1,0 +1,217 @@
+//! The operations of one application as its actor performs them: the rules, plus counting and an outbox of changes.
+
+use std::sync::Arc;
+
+use heureka_protocol::{Instance, InstanceId, Status};
+use heureka_registry::{
+    Application, Change, Heartbeat, LookUp, MetadataLimits, Now, Origin, Record, RegistryError, Renewal,
+    RenewalAnswer, StatusOutcome,
+};
+
+use crate::error::Refused;
+use crate::history::Note;
+use crate::shared::Shared;
+
+/// One application with what its operations report to: counters and sinks. Only its actor touches it.
+pub struct AppCore {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) application: Application,
+    pub(crate) outbox: Vec<Change>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// What a status operation did, as callers see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatusAnswer {
+    /// No such instance: 404.
+    NotFound,
+    /// Done, also if nothing had to change: 200.
+    Done,
+}
+
+impl AppCore {
+    fn now(&self) -> Now {
+        self.shared.clock.now()
+    }
+
+    fn emit(&mut self, change: Option<Change>) {
+        self.outbox.extend(change);
+    }
+
+    /// Registers an instance (spec `registry.md` 2).
+    ///
+    /// # Errors
+    /// If the application is full and the instance is new.
+    pub fn register(&mut self, instance: Instance, origin: Origin) -> Result<(), Refused> {
+        self.shared.metrics.register.count(origin);
+        let limit = self.shared.options.limits.instances_per_application;
+        if self.application.len() >= limit && self.application.get(&instance.instance_id).is_none() {
+            self.shared.metrics.refused_registrations.inc();
+            return Err(Refused::ApplicationFull { limit });
+        }
+        let now = self.now();
+        let id = InstanceId::clone(&instance.instance_id);
+        let change = self.application.register(instance, origin, now, &self.shared.options.rules);
+        if change.is_some() {
+            self.notes.push(Note::registered(now, self.application.name(), id));
+        }
+        self.emit(change);
+        Ok(())
+    }
+
+    /// Takes over the newer record of a peer (spec `replication.md` 4.2).
+    pub fn adopt(&mut self, theirs: Instance) {
+        let now = self.now();
+        self.shared.metrics.register.count(Origin::Peer);
+        let change = self.application.adopt(theirs, now, &self.shared.options.rules);
+        self.emit(change);
+    }
+
+    /// A heartbeat (spec `registry.md` 3.1).
+    pub fn renew(&mut self, id: &str, beat: &Heartbeat, origin: Origin) -> RenewalAnswer {
+        self.shared.metrics.renew.count(origin);
+        let now = self.now();
+        let renewal: Renewal = self.application.renew(id, beat, origin, now, &self.shared.options.rules);
+        if renewal.counts() {
+            self.shared.count_renewal();
+        } else {
+            self.shared.metrics.renew_not_found.count(origin);
+        }
+        self.emit(renewal.change);
+        renewal.answer
+    }
+
+    /// A cancel; false if there was no such instance (spec `registry.md` 3.2).
+    pub fn cancel(&mut self, id: &str, origin: Origin) -> bool {
+        self.shared.metrics.cancel.count(origin);
+        let now = self.now();
+        // Java's history of cancellations also shows those of unknown instances (defect D15).
+        self.notes.push(Note::cancelled(now, self.application.name(), InstanceId::from(id)));
+        let change = self.application.cancel(id, origin, now, &self.shared.options.rules);
+        let is_found = change.is_some();
+        if !is_found {
+            self.shared.metrics.cancel_not_found.count(origin);
+        }
+        self.emit(change);
+        is_found
+    }
+
+    /// Sets an override (spec `registry.md` 3.3). The caller sees 404 for an instance that look-ups hide.
+    pub fn set_status(
+        &mut self,
+        id: &str,
+        status: Status,
+        dirty: Option<i64>,
+        origin: Origin,
+    ) -> StatusAnswer {
+        self.shared.metrics.status_update.count(origin);
+        if !self.is_visible(id, origin) {
+            return StatusAnswer::NotFound;
+        }
+        let now = self.now();
+        let outcome = self.application.set_status(id, status, dirty, origin, now, &self.shared.options.rules);
+        self.status_answer(outcome)
+    }
+
+    /// Removes an override (spec `registry.md` 3.4).
+    pub fn remove_override(
+        &mut self,
+        id: &str,
+        status: Option<Status>,
+        dirty: Option<i64>,
+        origin: Origin,
+    ) -> StatusAnswer {
+        self.shared.metrics.status_override_delete.count(origin);
+        if !self.is_visible(id, origin) {
+            return StatusAnswer::NotFound;
+        }
+        let now = self.now();
+        let outcome =
+            self.application.remove_override(id, status, dirty, origin, now, &self.shared.options.rules);
+        self.status_answer(outcome)
+    }
+
+    fn status_answer(&mut self, outcome: StatusOutcome) -> StatusAnswer {
+        match outcome {
+            StatusOutcome::NotFound => StatusAnswer::NotFound,
+            StatusOutcome::Unchanged => StatusAnswer::Done,
+            StatusOutcome::Changed(change) => {
+                self.emit(Some(change));
+                StatusAnswer::Done
+            }
+        }
+    }
+
+    /// Adds metadata entries; the instance then counts as registered again (spec `wire.md` 1.13).
+    ///
+    /// # Errors
+    /// If there is no such instance or the metadata would exceed the limits.
+    pub fn merge_metadata(
+        &mut self,
+        id: &str,
+        entries: Vec<(String, String)>,
+        limits: MetadataLimits,
+        origin: Origin,
+    ) -> Result<(), RegistryError> {
+        if !self.is_visible(id, origin) {
+            return Err(RegistryError::InstanceNotFound);
+        }
+        let now = self.now();
+        let rules = &self.shared.options.rules;
+        let change = self.application.merge_metadata(id, entries, limits, origin, now, rules)?;
+        if change.is_some() {
+            self.shared.metrics.register.count(origin);
+            self.notes.push(Note::registered(now, self.application.name(), InstanceId::from(id)));
+        }
+        self.emit(change);
+        Ok(())
+    }
+
+    /// The record that a look-up by id shows: expired leases are hidden while leases may expire.
+    #[must_use]
+    pub fn look_up(&self, id: &str) -> Option<Arc<Record>> {
+        match self.application.look_up(id, self.now(), self.shared.is_lease_expiration_enabled()) {
+            LookUp::Visible(record) => Some(record.clone()),
+            LookUp::Hidden | LookUp::Absent => None,
+        }
+    }
+
+    /// Calls of clients to a single instance see what look-ups see; batches of peers see every lease.
+    fn is_visible(&self, id: &str, origin: Origin) -> bool {
+        origin.is_replicated()
+            || self.application.is_visible(id, self.now(), self.shared.is_lease_expiration_enabled())
+    }
+
+    /// Ids of expired leases, with `extra_ms` more to live.
+    #[must_use]
+    pub fn expired(&self, extra_ms: u64) -> Vec<InstanceId> {
+        self.application.expired(self.now(), extra_ms)
+    }
+
+    /// Evicts those of the ids that are still expired; returns how many.
+    pub fn evict(&mut self, ids: &[InstanceId], extra_ms: u64) -> usize {
+        let now = self.now();
+        let changes = self.application.evict(ids, now, extra_ms, &self.shared.options.rules);
+        for change in &changes {
+            self.shared.metrics.expired.count(Origin::Eviction);
+            self.shared.metrics.cancel.count(Origin::Eviction);
+            self.notes.push(Note::cancelled(now, &change.app, change.id.clone()));
+        }
+        let count = changes.len();
+        self.outbox.extend(changes);
+        count
+    }
+
+    /// Forgets what is over; true if the application could be dropped without losing anything.
+    pub fn sweep(&mut self) -> bool {
+        let now = self.now();
+        self.application.sweep(now, &self.shared.options.rules);
+        self.application.is_forgettable()
+    }
+
+    /// Overrides in force.
+    #[must_use]
+    pub fn overrides(&self) -> Vec<(InstanceId, Status)> {
+        self.application.overrides().map(|(id, status)| (id.clone(), status)).collect()
+    }
+}

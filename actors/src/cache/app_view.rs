@@ -1,0 +1,236 @@
+//! One application of a view: its instances, its recent changes, and the document parts made from them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use heureka_protocol::document::{self, Form, Place};
+use heureka_protocol::{ActionType, AppName};
+use heureka_registry::Now;
+
+use super::entry::Entry;
+use super::memo::{Encoding, Memo, Scope, Variant};
+use super::piece::{Deflated, gzip};
+
+/// Part of a document that stands for one application.
+#[derive(Debug)]
+pub enum Part {
+    /// Plain text.
+    Plain(Bytes),
+    /// Deflated text that can be joined to other parts.
+    Deflated(Deflated),
+}
+
+/// Recent changes of an application that are kept without looking for superseded ones.
+const COMPACT_FROM: usize = 64;
+
+/// A change that deltas still show.
+#[derive(Clone, Debug)]
+struct Recent {
+    entry: Arc<Entry>,
+    at_mono_ms: u64,
+}
+
+/// An application in a view. Changing it empties its memos.
+#[derive(Clone, Debug)]
+pub struct AppView {
+    /// Name, upper case.
+    pub name: AppName,
+    /// Live instances in id order.
+    entries: Vec<Arc<Entry>>,
+    /// Recent changes, oldest first. An instance may stand here several times; the last entry counts.
+    recent: Vec<Recent>,
+    /// Length of `recent` at which superseded changes are dropped, so that one that flaps cannot grow it for ever.
+    compact_at: usize,
+    parts: Memo<Part, { Variant::COUNT }>,
+    alone: Memo<Bytes, { Form::ALL.len() * 2 }>,
+}
+
+impl AppView {
+    /// An application without instances.
+    #[must_use]
+    pub fn new(name: AppName) -> Self {
+        Self {
+            name,
+            entries: Vec::new(),
+            recent: Vec::new(),
+            compact_at: COMPACT_FROM,
+            parts: Memo::default(),
+            alone: Memo::default(),
+        }
+    }
+
+    /// Live instances in id order.
+    #[must_use]
+    pub fn entries(&self) -> &[Arc<Entry>] {
+        &self.entries
+    }
+
+    /// One live instance.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
+        self.position(id).ok().map(|index| &self.entries[index])
+    }
+
+    /// True if neither the registry nor a delta shows it any more.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.entries.is_empty() && self.recent.is_empty()
+    }
+
+    /// Number of changes that deltas show.
+    #[must_use]
+    pub fn recent_len(&self) -> usize {
+        self.recent.len()
+    }
+
+    fn position(&self, id: &str) -> Result<usize, usize> {
+        self.entries.binary_search_by(|entry| entry.id().cmp(id))
+    }
+
+    fn forget_encoded(&mut self) {
+        self.parts = Memo::default();
+        self.alone = Memo::default();
+    }
+
+    /// Puts an instance in or replaces it; returns the entry it replaces.
+    pub fn upsert(&mut self, entry: Arc<Entry>, at_mono_ms: u64) -> Option<Arc<Entry>> {
+        self.forget_encoded();
+        self.note_recent(entry.clone(), at_mono_ms);
+        match self.position(entry.id()) {
+            Ok(index) => Some(std::mem::replace(&mut self.entries[index], entry)),
+            Err(index) => {
+                self.entries.insert(index, entry);
+                None
+            }
+        }
+    }
+
+    /// Takes an instance out, leaving `last` (marked DELETED) to the deltas; returns the entry that was live.
+    pub fn remove(&mut self, last: Arc<Entry>, at_mono_ms: u64) -> Option<Arc<Entry>> {
+        self.forget_encoded();
+        let removed = self.position(last.id()).ok().map(|index| self.entries.remove(index));
+        self.note_recent(last, at_mono_ms);
+        removed
+    }
+
+    fn note_recent(&mut self, entry: Arc<Entry>, at_mono_ms: u64) {
+        self.recent.push(Recent { entry, at_mono_ms });
+        if self.recent.len() >= self.compact_at {
+            let mut kept: Vec<Recent> = self.last_changes().cloned().collect();
+            kept.reverse();
+            self.compact_at = (kept.len() * 2).max(COMPACT_FROM);
+            self.recent = kept;
+        }
+    }
+
+    /// The last change of every instance, newest first.
+    fn last_changes(&self) -> impl Iterator<Item = &Recent> {
+        let mut seen = HashSet::with_capacity(self.recent.len());
+        self.recent.iter().rev().filter(move |recent| seen.insert(recent.entry.id()))
+    }
+
+    /// True if a change is older than what deltas show.
+    #[must_use]
+    pub fn has_recent_before(&self, mono_ms: u64) -> bool {
+        self.recent.first().is_some_and(|recent| recent.at_mono_ms < mono_ms)
+    }
+
+    /// Drops the changes that are older than what deltas show.
+    pub fn expire_recent(&mut self, before_mono_ms: u64) {
+        self.recent.retain(|recent| recent.at_mono_ms >= before_mono_ms);
+        self.forget_encoded();
+    }
+
+    /// True if some instance has been encoded, so that its lease times can have become stale.
+    #[must_use]
+    pub fn is_encoded(&self) -> bool {
+        self.entries.iter().any(|entry| entry.is_encoded())
+    }
+
+    /// Takes the lease times of this moment into all live instances.
+    pub fn refresh_lease_times(&mut self, now: Now) {
+        for entry in &mut self.entries {
+            *entry = Arc::new(Entry::new(entry.record.clone(), now));
+        }
+        self.forget_encoded();
+    }
+
+    /// The instances that a document of this scope shows, or nothing if the document leaves the application out. In
+    /// deltas DELETED entries come last: Java clients adopt a whole application that they do not know (defect D10).
+    fn shown(&self, scope: Scope) -> Vec<&Entry> {
+        match scope {
+            Scope::Full => self.entries.iter().map(|entry| &**entry).collect(),
+            Scope::Delta => {
+                let is_deleted =
+                    |entry: &&Entry| entry.record.instance.action_type == Some(ActionType::Deleted);
+                let newest_first: Vec<_> = self.last_changes().map(|recent| &*recent.entry).collect();
+                let (mut deleted, mut shown): (Vec<_>, Vec<_>) =
+                    newest_first.into_iter().rev().partition(is_deleted);
+                shown.append(&mut deleted);
+                shown
+            }
+        }
+    }
+
+    /// True if documents of this scope show the application.
+    #[must_use]
+    pub fn is_shown(&self, scope: Scope) -> bool {
+        match scope {
+            Scope::Full => !self.entries.is_empty(),
+            Scope::Delta => !self.recent.is_empty(),
+        }
+    }
+
+    /// The part of a whole-registry document that stands for this application; made once per change and variant.
+    pub fn part(&self, variant: Variant) -> &Part {
+        self.parts.get_or_make(variant.index(), || {
+            let text = write_application(variant.form, &self.name, &self.shown(variant.scope));
+            match variant.encoding {
+                Encoding::Identity => Part::Plain(text.into()),
+                Encoding::Gzip => Part::Deflated(Deflated::compress(&text)),
+            }
+        })
+    }
+
+    /// The document of this application alone (`GET /apps/{app}`).
+    pub fn document(&self, form: Form, encoding: Encoding) -> Bytes {
+        let plain = self.alone.get_or_make(form.index() * 2, || {
+            let mut text = Vec::new();
+            document::open_application(form, Place::Alone, &self.name, &mut text);
+            for (index, entry) in self.entries.iter().enumerate() {
+                if index > 0 {
+                    text.extend_from_slice(document::separator(form));
+                }
+                document::write_instance(
+                    form,
+                    Place::InApplication,
+                    &entry.record.instance,
+                    &entry.lease,
+                    &mut text,
+                );
+            }
+            document::close_application(form, Place::Alone, &mut text);
+            text.into()
+        });
+        match encoding {
+            Encoding::Identity => plain.clone(),
+            Encoding::Gzip => self.alone.get_or_make(form.index() * 2 + 1, || gzip(plain)).clone(),
+        }
+    }
+}
+
+/// An application inside `applications`, put together from the fragments of its instances.
+pub fn write_application(form: Form, name: &AppName, entries: &[&Entry]) -> Vec<u8> {
+    let fragments: Vec<&[u8]> = entries.iter().map(|entry| entry.fragment(form)).collect();
+    let mut text = Vec::with_capacity(fragments.iter().map(|f| f.len() + 1).sum::<usize>() + 128);
+    document::open_application(form, Place::InApplications, name, &mut text);
+    for (index, fragment) in fragments.iter().enumerate() {
+        if index > 0 {
+            text.extend_from_slice(document::separator(form));
+        }
+        text.extend_from_slice(fragment);
+    }
+    document::close_application(form, Place::InApplications, &mut text);
+    text
+}

@@ -1,0 +1,163 @@
+//! A whole-registry document as runs of bytes that are shared with the parts they come from.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use heureka_protocol::document::{self, Form};
+
+use super::app_view::{AppView, Part};
+use super::memo::{Encoding, Memo, Variant};
+use super::piece::{Checksum, Deflated, GZIP_HEADER, gzip_trailer};
+use super::sharded::Sharded;
+
+use heureka_protocol::AppName;
+
+/// Applications of a view, with the segments of documents as memo of each shard.
+pub type Apps = Sharded<AppName, AppView, Memo<Segment, { Variant::COUNT }>>;
+
+/// The version that full documents carry: anything but -1, which makes Java clients fetch in full for ever.
+pub const FULL_VERSION: i64 = 1;
+
+/// What one shard contributes to a document, without separators at its ends.
+#[derive(Clone, Debug, Default)]
+pub struct Segment {
+    /// In order; plain text or deflate blocks.
+    chunks: Arc<[Bytes]>,
+    /// Bytes of all chunks.
+    len: u64,
+    /// Of the text that the chunks stand for; kept for gzip only.
+    sum: Checksum,
+}
+
+/// A finished body.
+#[derive(Clone, Debug)]
+pub struct Document {
+    runs: Vec<Arc<[Bytes]>>,
+    len: u64,
+}
+
+impl Document {
+    /// Length in bytes, as sent.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// True if there is nothing to send.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes, run by run. Cloning a chunk copies no bytes.
+    #[must_use]
+    pub fn runs(&self) -> &[Arc<[Bytes]>] {
+        &self.runs
+    }
+
+    /// All bytes in one piece, for tests and small documents.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<u8> {
+        self.runs.iter().flat_map(|run| run.iter()).flat_map(|chunk| chunk.iter().copied()).collect()
+    }
+}
+
+/// Puts a document together: head, the segments of all shards, tail.
+pub fn assemble(apps: &Apps, variant: Variant, version: i64, hash: &str) -> Document {
+    let (mut head, mut tail) = (Vec::new(), Vec::new());
+    document::open_applications(variant.form, version, hash, &mut head);
+    document::close_applications(variant.form, version, hash, &mut tail);
+    let segments = apps.shards().iter().map(|shard| {
+        shard.memo.get_or_make(variant.index(), || segment(shard.values().map(|app| &**app), variant))
+    });
+    let segments: Vec<&Segment> = segments.filter(|segment| segment.len > 0).collect();
+    match variant.encoding {
+        Encoding::Identity => assemble_plain(variant.form, head, &segments, tail),
+        Encoding::Gzip => assemble_gzip(variant.form, &head, &segments, &tail),
+    }
+}
+
+fn assemble_plain(form: Form, head: Vec<u8>, segments: &[&Segment], tail: Vec<u8>) -> Document {
+    let separator: Arc<[Bytes]> = Arc::from([Bytes::from_static(document::separator(form))]);
+    let mut document = Document { runs: Vec::with_capacity(segments.len() * 2 + 2), len: 0 };
+    document.push(Arc::from([Bytes::from(head)]));
+    for (index, segment) in segments.iter().enumerate() {
+        if index > 0 && !separator[0].is_empty() {
+            document.push(separator.clone());
+        }
+        document.push(segment.chunks.clone());
+    }
+    document.push(Arc::from([Bytes::from(tail)]));
+    document
+}
+
+fn assemble_gzip(form: Form, head: &[u8], segments: &[&Segment], tail: &[u8]) -> Document {
+    let head = Deflated::store(head);
+    let separator = stored_separator(form);
+    let mut document = Document { runs: Vec::with_capacity(segments.len() * 2 + 2), len: 0 };
+    document.push(Arc::from([Bytes::from_static(&GZIP_HEADER), head.bytes]));
+    let mut sum = head.sum;
+    for (index, segment) in segments.iter().enumerate() {
+        if let Some((run, separator_sum)) = separator.as_ref().filter(|_| index > 0) {
+            document.push(run.clone());
+            sum = sum.join(*separator_sum);
+        }
+        document.push(segment.chunks.clone());
+        sum = sum.join(segment.sum);
+    }
+    let tail = Deflated::store(tail);
+    let trailer = gzip_trailer(sum.join(tail.sum));
+    document.push(Arc::from([tail.bytes, Bytes::copy_from_slice(&trailer)]));
+    document
+}
+
+fn stored_separator(form: Form) -> Option<(Arc<[Bytes]>, Checksum)> {
+    let text = document::separator(form);
+    let stored = Deflated::store(text);
+    (!text.is_empty()).then(|| (Arc::from([stored.bytes]), stored.sum))
+}
+
+impl Document {
+    fn push(&mut self, run: Arc<[Bytes]>) {
+        self.len += run.iter().map(|chunk| chunk.len() as u64).sum::<u64>();
+        self.runs.push(run);
+    }
+
+    /// A document in one piece.
+    #[must_use]
+    pub fn from_bytes(bytes: Bytes) -> Self {
+        Self { len: bytes.len() as u64, runs: vec![Arc::from([bytes])] }
+    }
+}
+
+/// The segment of one shard. Plain parts stay shared; deflated ones are small and are copied into one chunk, so that
+/// sending a document touches few buffers.
+fn segment<'a>(apps: impl Iterator<Item = &'a AppView>, variant: Variant) -> Segment {
+    let mut plain: Vec<Bytes> = Vec::new();
+    let mut deflated: Vec<u8> = Vec::new();
+    let mut sum = Checksum::default();
+    let mut is_first = true;
+    for app in apps.filter(|app| app.is_shown(variant.scope)) {
+        let separator = if is_first { b"" } else { document::separator(variant.form) };
+        is_first = false;
+        match app.part(variant) {
+            Part::Plain(text) => {
+                if !separator.is_empty() {
+                    plain.push(Bytes::from_static(separator));
+                }
+                plain.push(text.clone());
+            }
+            Part::Deflated(part) => {
+                let separator = Deflated::store(separator);
+                deflated.extend_from_slice(&separator.bytes);
+                deflated.extend_from_slice(&part.bytes);
+                sum = sum.join(separator.sum).join(part.sum);
+            }
+        }
+    }
+    if !deflated.is_empty() {
+        deflated.shrink_to_fit();
+        plain.push(deflated.into());
+    }
+    Segment { len: plain.iter().map(|chunk| chunk.len() as u64).sum(), chunks: plain.into(), sum }
+}

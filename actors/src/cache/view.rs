@@ -1,0 +1,166 @@
+//! The materialised view: everything that a query can show, of one version.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use heureka_protocol::StatusCounts;
+use heureka_protocol::document::Form;
+use heureka_registry::{Change, Now};
+
+use super::app_view::AppView;
+use super::document::{Apps, Document, FULL_VERSION, assemble};
+use super::entry::Entry;
+use super::memo::{Encoding, Memo, Scope, Variant};
+use super::vips::Vips;
+
+/// Applications, VIP indexes, recent changes, status counts and documents of one version.
+///
+/// The `CacheActor` owns the only copy that changes. Publishing clones it, which costs a few hundred reference counts,
+/// and the clone never changes again: readers share it without locks, and all its documents agree.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    version: u64,
+    apps: Apps,
+    vips: Vips,
+    secure_vips: Vips,
+    counts: StatusCounts,
+    documents: Memo<Arc<Document>, { Variant::COUNT }>,
+}
+
+impl View {
+    /// Grows by one with every publication that shows something new.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Marks the next version.
+    pub fn bump_version(&mut self) {
+        self.version += 1;
+        self.documents = Memo::default();
+    }
+
+    /// Number of live instances per status.
+    #[must_use]
+    pub fn counts(&self) -> StatusCounts {
+        self.counts
+    }
+
+    /// An application that has live instances.
+    #[must_use]
+    pub fn app(&self, name: &str) -> Option<&Arc<AppView>> {
+        self.apps.get(name).filter(|app| app.is_shown(Scope::Full))
+    }
+
+    /// Applications that have live instances, in no particular order.
+    pub fn apps(&self) -> impl Iterator<Item = &Arc<AppView>> {
+        self.apps.values().filter(|app| app.is_shown(Scope::Full))
+    }
+
+    /// The first live instance with an id, in any application.
+    #[must_use]
+    pub fn find_instance(&self, id: &str) -> Option<&Arc<Entry>> {
+        self.apps.values().find_map(|app| app.get(id))
+    }
+
+    /// Number of changes that deltas show, superseded ones included.
+    #[must_use]
+    pub fn recent_len(&self) -> usize {
+        self.apps.values().map(|app| app.recent_len()).sum()
+    }
+
+    /// Number of distinct VIP addresses, plain and secure.
+    #[must_use]
+    pub fn vip_len(&self) -> usize {
+        self.vips.len() + self.secure_vips.len()
+    }
+
+    /// Takes a change in.
+    pub fn apply(&mut self, change: &Change, now: Now) {
+        let entry = Arc::new(Entry::new(change.record.clone(), now));
+        let app = self.apps.get_mut_or_insert_with(&change.app, || AppView::new(change.app.clone()));
+        if change.kind.is_removal() {
+            let old = app.remove(entry, change.at_mono_ms);
+            self.index(old.as_deref(), None);
+        } else {
+            let old = app.upsert(entry.clone(), change.at_mono_ms);
+            self.index(old.as_deref(), Some(&entry));
+        }
+    }
+
+    /// Keeps status counts and VIP indexes in step with a replacement.
+    fn index(&mut self, old: Option<&Entry>, new: Option<&Arc<Entry>>) {
+        if let Some(old) = old {
+            self.counts.remove(old.record.instance.status);
+        }
+        if let Some(new) = new {
+            self.counts.add(new.record.instance.status);
+        }
+        let plain = |entry: &Entry| entry.record.instance.vip_address.clone();
+        let secure = |entry: &Entry| entry.record.instance.secure_vip_address.clone();
+        let (old_plain, new_plain) = (old.and_then(plain), new.and_then(|new| plain(new)));
+        self.vips.replace(old.map(|e| (e, old_plain.as_deref())), new.map(|e| (e, new_plain.as_deref())));
+        let (old_secure, new_secure) = (old.and_then(secure), new.and_then(|new| secure(new)));
+        self.secure_vips
+            .replace(old.map(|e| (e, old_secure.as_deref())), new.map(|e| (e, new_secure.as_deref())));
+    }
+
+    /// Drops changes older than the retention from the deltas. True if there were any.
+    pub fn expire_recent(&mut self, before_mono_ms: u64) -> bool {
+        let has_old = |app: &&Arc<AppView>| app.has_recent_before(before_mono_ms);
+        let stale: Vec<_> = self.apps.values().filter(has_old).map(|app| app.name.clone()).collect();
+        for name in &stale {
+            let app = self.apps.get_mut_or_insert_with(name, || AppView::new(name.clone()));
+            app.expire_recent(before_mono_ms);
+            if app.is_gone() {
+                self.apps.remove(&**name);
+            }
+        }
+        !stale.is_empty()
+    }
+
+    /// Takes the lease times of this moment into the applications of one shard that have been encoded. True if there
+    /// were any.
+    pub fn refresh_lease_times(&mut self, shard: usize, now: Now) -> bool {
+        let shards = self.apps.shards();
+        let encoded = shards[shard % shards.len()].values().filter(|app| app.is_encoded());
+        let names: Vec<_> = encoded.map(|app| app.name.clone()).collect();
+        for name in &names {
+            let app = self.apps.get_mut_or_insert_with(name, || AppView::new(name.clone()));
+            app.refresh_lease_times(now);
+            let entries = app.entries().to_vec();
+            for entry in &entries {
+                self.index(Some(entry), Some(entry));
+            }
+        }
+        !names.is_empty()
+    }
+
+    /// Number of shards that [`View::refresh_lease_times`] knows.
+    #[must_use]
+    pub fn shard_count(&self) -> usize {
+        self.apps.shards().len()
+    }
+
+    /// A whole-registry document; made once per version.
+    pub fn document(&self, variant: Variant) -> &Arc<Document> {
+        self.documents.get_or_make(variant.index(), || {
+            let version = match variant.scope {
+                Scope::Full => FULL_VERSION,
+                Scope::Delta => i64::try_from(self.version).unwrap_or(i64::MAX),
+            };
+            Arc::new(assemble(&self.apps, variant, version, &self.counts.hash_code()))
+        })
+    }
+
+    /// A whole-registry document if somebody has made it.
+    pub fn ready_document(&self, variant: Variant) -> Option<&Arc<Document>> {
+        self.documents.get(variant.index())
+    }
+
+    /// The document of one VIP address.
+    pub fn vip_document(&self, vip: &str, is_secure: bool, form: Form, encoding: Encoding) -> Bytes {
+        let index = if is_secure { &self.secure_vips } else { &self.vips };
+        index.document(vip, form, encoding)
+    }
+}
