@@ -36,7 +36,7 @@ def arguments(words):
     parser.add_argument("--expect", choices=("heureka", "java"), help="what BASE_URL is; java excuses known failures")
     parser.add_argument("--build-only", action="store_true", help="build what the clients need and end")
     parser.add_argument("--logs", help="folder for the logs; a new one in the temporary folder by default")
-    options = parser.parse_args(words)
+    options = parser.parse_intermixed_args(words)
     if options.server and options.base_url:
         options.names.insert(0, options.base_url)
         options.base_url = None

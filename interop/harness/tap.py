@@ -126,7 +126,7 @@ class Relay:
             try:
                 data = source.recv(CHUNK)
                 messages = Relay._read(reader, data)
-                # A request is noted before it goes out, so that its answer always finds it waiting.
+                # A request is heard before it goes out, so that its answer always finds it waiting.
                 for message in messages:
                     heard(message)
                 if not data:

@@ -35,35 +35,41 @@ class Message:
 
 
 class Reader:
-    """Takes bytes as they come and gives back the messages that are complete."""
+    """Takes bytes as they come and gives back messages: a request once its head is there, since a server may answer
+    before the body has arrived (the body is filled in later), a response once it is complete."""
 
     def __init__(self, responses):
         self._responses = responses
         self._buffer = b""
+        self._unfinished = None
 
     def feed(self, data):
-        """All messages completed by these bytes, interim (1xx) responses left out."""
+        """What these bytes began or completed; interim (1xx) responses are left out."""
         self._buffer += data
         messages = []
         while True:
-            message = self._next()
-            if message is None:
+            if self._unfinished is None:
+                self._unfinished = self._head()
+                if self._unfinished is None:
+                    return messages
+                if not self._responses:
+                    messages.append(self._unfinished)
+            taken = self._body(self._unfinished, self._buffer)
+            if taken is None:
                 return messages
-            if not (self._responses and message.start.split(" ")[1:2][0].startswith("1")):
+            message, self._unfinished = self._unfinished, None
+            message.body, self._buffer = taken
+            if self._responses and not message.start.split(" ")[1].startswith("1"):
                 messages.append(message)
 
-    def _next(self):
+    def _head(self):
         head, separator, rest = self._buffer.partition(b"\r\n\r\n")
         if not separator:
             return None
+        self._buffer = rest
         lines = head.decode("latin-1").split("\r\n")
         headers = [tuple(part.strip() for part in line.split(":", 1)) for line in lines[1:] if ":" in line]
-        message = Message(lines[0], headers, b"")
-        taken = self._body(message, rest)
-        if taken is None:
-            return None
-        message.body, self._buffer = taken
-        return message
+        return Message(lines[0], headers, b"")
 
     def _body(self, message, rest):
         """The body and what follows it, or None while it is incomplete."""
