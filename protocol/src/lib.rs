@@ -5,17 +5,29 @@
 //! oddities and the escapes of the Java server (spec `wire.md` 3 to 5). This crate knows no rule of the registry, no
 //! clock and no network.
 
+pub mod applications;
+pub mod batch;
 pub mod document;
+pub mod draft;
+pub mod error;
 pub mod hash;
 pub mod instance;
+pub mod json;
+pub mod limits;
 pub mod metadata;
 pub mod names;
+mod report;
 pub mod status;
 mod text;
+pub mod xml;
 
+pub use applications::Applications;
 pub use document::{Form, Place};
+pub use draft::{InstanceDraft, Refusal, Registration};
+pub use error::{ReadError, batch_error_document, error_document};
 pub use hash::StatusCounts;
 pub use instance::{DataCenter, Instance, LeaseInfo, Port};
+pub use limits::Limits;
 pub use metadata::Metadata;
 pub use names::{AppName, InstanceId};
 pub use status::{ActionType, Status};

@@ -1,6 +1,10 @@
 //! Instances and bodies that several tests use.
 
-use heureka_protocol::{ActionType, AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
+use heureka_protocol::{
+    ActionType, AppName, DataCenter, Instance, InstanceDraft, LeaseInfo, Limits, Metadata, Port, ReadError,
+    Registration, Status,
+};
+use serde_json::{Value, json};
 
 /// Lease times that differ from each other, so that a mix-up shows.
 pub(crate) const LEASE: LeaseInfo = LeaseInfo {
@@ -76,4 +80,62 @@ pub(crate) fn minimal_amazon() -> Instance {
         action_type: None,
         asg_name: None,
     }
+}
+
+/// The wall clock in tests.
+pub(crate) const NOW_MS: i64 = 1_800_000_000_000;
+
+/// A registration to the path of `ORDERS`.
+pub(crate) const TO_ORDERS: Registration<'static> =
+    Registration { path_app: "ORDERS", now_wall_ms: NOW_MS, require_data_center_id: false };
+
+/// The instance `I()` of the conformance list.
+pub(crate) fn fixture() -> Value {
+    json!({
+        "instanceId": "i-1", "app": "ORDERS", "hostName": "h1.example", "ipAddr": "10.0.0.1", "status": "UP",
+        "overriddenStatus": "UNKNOWN", "port": {"$": 8080, "@enabled": "true"},
+        "securePort": {"$": 8443, "@enabled": "false"}, "countryId": 1,
+        "dataCenterInfo": {
+            "@class": "com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo", "name": "MyOwn"
+        },
+        "leaseInfo": {"renewalIntervalInSecs": 30, "durationInSecs": 90}, "metadata": {"k": "v"},
+        "vipAddress": "orders.vip", "secureVipAddress": "orders.svip", "homePageUrl": "http://h1.example/",
+        "lastUpdatedTimestamp": "1700000000000", "lastDirtyTimestamp": "1700000000000"
+    })
+}
+
+/// `I(changes, -removed)`: the fixture with some members set and others left out, as a registration body.
+pub(crate) fn body(changes: Value, removed: &[&str]) -> Vec<u8> {
+    let mut instance = fixture();
+    let members = instance.as_object_mut().unwrap();
+    for name in removed {
+        members.remove(*name).unwrap();
+    }
+    members.extend(changes.as_object().unwrap().clone());
+    serde_json::to_vec(&json!({ "instance": instance })).unwrap()
+}
+
+/// Reads a JSON registration body.
+pub(crate) fn read_json(body: &[u8]) -> Result<InstanceDraft, ReadError> {
+    heureka_protocol::json::read_instance(body, &Limits::DEFAULT)
+}
+
+/// Reads an XML registration body.
+pub(crate) fn read_xml(body: &str) -> Result<InstanceDraft, ReadError> {
+    heureka_protocol::xml::read_instance(body.as_bytes(), &Limits::DEFAULT)
+}
+
+/// What `I(changes)`, posted to `ORDERS`, registers.
+pub(crate) fn registered(changes: Value) -> Instance {
+    read_json(&body(changes, &[])).unwrap().into_instance(&TO_ORDERS).unwrap()
+}
+
+/// What `I(-removed)`, posted to `ORDERS`, registers.
+pub(crate) fn registered_without(removed: &[&str]) -> Instance {
+    read_json(&body(json!({}), removed)).unwrap().into_instance(&TO_ORDERS).unwrap()
+}
+
+/// The metadata as pairs.
+pub(crate) fn pairs(metadata: &Metadata) -> Vec<(&str, &str)> {
+    metadata.iter().collect()
 }
