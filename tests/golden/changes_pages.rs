@@ -1,0 +1,111 @@
+//! Changes of `differences.rs` that are about what the server says of itself: OPTIONS, status report, pages.
+
+use super::case::Case;
+use super::expected::{Body, Expected};
+use super::node::{Check, Node};
+
+/// An OPTIONS request.
+pub(crate) fn is_options(case: &Case<'_>, _: &Expected) -> bool {
+    case.request().method == "OPTIONS"
+}
+
+/// The status and the methods.
+pub(crate) fn options(_: &Case<'_>, expected: &mut Expected) {
+    expected.empty(200);
+}
+
+/// The status report.
+pub(crate) fn is_status_report(case: &Case<'_>, _: &Expected) -> bool {
+    case.is_at("/eureka/status") && case.request().method == "GET"
+}
+
+/// The recorded report with figures of this process; in JSON with a health flag, without passwords.
+pub(crate) fn status_report(case: &Case<'_>, expected: &mut Expected) {
+    if expected.status == Some(500) {
+        *expected = case.elsewhere("27-actuator", "server status json");
+        return;
+    }
+    let Some(Node::Object(roots)) = expected.node_mut() else { return };
+    // JSON has the parts at the top, XML below a root element.
+    if let [(_, root @ Node::Object(_))] = roots.as_mut_slice() {
+        figures(root);
+    } else if let Some(root) = expected.node_mut() {
+        figures(root);
+    }
+}
+
+fn figures(report: &mut Node) {
+    if let Some(Node::Object(stats)) = report.get_mut("generalStats") {
+        for (_, value) in stats {
+            *value = Node::Checked(Box::new(value.recorded().clone()), Check::Figure);
+        }
+    }
+    if let Some(Node::Object(replicas)) = report.get_mut("applicationStats") {
+        for (_, value) in replicas {
+            if let Node::Text(urls) = value {
+                *urls = urls.replace("user:p%40ss@", "");
+            }
+        }
+    }
+}
+
+/// A page, or a file that belongs to the Java server's pages.
+pub(crate) fn is_page(case: &Case<'_>, expected: &Expected) -> bool {
+    let path = case.request().path_only();
+    let is_file = ["/css/", "/js/", "/fonts/", "/images/"].iter().any(|folder| path.contains(folder));
+    let is_broken_page = case.scenario.scenario == "09-amazon" && expected.status.is_none();
+    let is_slash = matches!(path, "/lastn/" | "/dashboard/" | "/dashboard/lastn/");
+    let is_html = expected.content_type.as_deref().is_some_and(|value| value.starts_with("text/html"));
+    case.request().method == "GET"
+        && (is_file || is_broken_page || is_slash || (is_html && expected.status == Some(200)))
+}
+
+/// Headings and ids of the status page.
+const STATUS_PAGE: &[&str] = &[
+    "System Status",
+    "DS Replicas",
+    "Instances currently registered with Eureka",
+    "General Info",
+    "Instance Info",
+    "id=\"instances\"",
+    "id=\"generalInfo\"",
+    "id=\"instanceInfo\"",
+];
+
+/// Headings and ids of the page of the last changes.
+const LAST_N_PAGE: &[&str] =
+    &["System Status", "DS Replicas", "id=\"lastNCanceled\"", "id=\"lastNRegistered\""];
+
+/// Text that would show that a page does not escape what clients send.
+const UNESCAPED: &[&str] = &["<script>x</script>", "A<B>", "p%40ss", "href=\"javascript:"];
+
+/// Headings and ids in the place of mark-up; files of the Java server's pages are not there.
+pub(crate) fn own_page(case: &Case<'_>, expected: &mut Expected) {
+    let path = case.request().path_only();
+    if ["/css/", "/js/", "/fonts/", "/images/"].iter().any(|folder| path.contains(folder)) {
+        expected.empty(404);
+        return;
+    }
+    let mut has = if case.is_at("/lastn") { LAST_N_PAGE } else { STATUS_PAGE }.to_vec();
+    let name = case.name();
+    match (case.scenario.scenario.as_str(), name) {
+        ("23-expiry", _) => has.push("ORDERS(i-1)"),
+        ("26-pages", "dashboard with instances") => {
+            has.extend([
+                "ORDERS",
+                "MAIL",
+                "CLOUD",
+                "&lt;script&gt;x&lt;/script&gt;",
+                "OUT_OF_SERVICE",
+                "DOWN",
+            ]);
+        }
+        ("26-pages", "lastn with instances") => has.extend(["ORDERS(i-1)", "NOPE(none)", "MAIL(m-2)"]),
+        ("28-dashboard-path", _) => has.extend(["prod", "dc-1"]),
+        ("31-emergency", _) => has.push("EMERGENCY"),
+        _ => {}
+    }
+    expected.status = Some(200);
+    expected.content_type = Some("text/html;charset=utf-8".to_owned());
+    expected.body = Body::Page { has, lacks: UNESCAPED.to_vec() };
+}

@@ -1,0 +1,3 @@
+//! The integration tests of the node, in one binary: each folder is one concern.
+
+mod golden;
