@@ -13,7 +13,7 @@ pub struct Applications {
     pub version: i64,
     /// `apps__hashcode`; `None` if the document has none, empty for an empty registry.
     pub hash: Option<Box<str>>,
-    /// Applications and their instances in document order. An application that comes twice is listed twice.
+    /// Applications and their instances in document order; none is empty. One that comes twice is listed twice.
     pub applications: Vec<(AppName, Vec<Instance>)>,
     /// Instances and applications that were left out because they could not be used.
     pub skipped: usize,
@@ -61,6 +61,8 @@ impl Applications {
                 Err(refusal) => self.skip(&format_args!("{refusal} in an instance of {name}")),
             }
         }
-        self.applications.push((AppName::new(name), instances));
+        if !instances.is_empty() {
+            self.applications.push((AppName::new(name), instances));
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::draft::InstanceDraft;
 use crate::error::ReadError;
 use crate::limits::Limits;
 use crate::report::{Path, Report};
+use crate::text::Excerpt;
 use object::{Found, Object, ObjectSeed, Value};
 
 pub use applications::read_applications;
@@ -50,7 +51,7 @@ impl<'de> Object<'de> for InstanceRoot {
     fn member<A: MapAccess<'de>>(&mut self, name: &str, value: Value<'_, 'de, A>) -> Result<(), A::Error> {
         let (at, report) = (value.at, value.report);
         if name != "instance" || self.instance.is_some() {
-            report.fault(at, "another root member", Self::EXPECTED);
+            report.fault(Path::ROOT, format_args!("the member {}", Excerpt(name)), Self::EXPECTED);
             return value.skip();
         }
         let mut draft = InstanceDraft::default();

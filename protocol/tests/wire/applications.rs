@@ -126,7 +126,7 @@ fn an_instance_that_cannot_be_used_costs_itself_only() {
     let instances = format!("{good},{},{good}", bad.join(","));
     let document = format!(
         r#"{{"applications":{{"application":[7,{{"name":"A","instance":[{instances}]}},{{"name":[]}},
-            {{"instance":[{good}]}},{{"name":"B","instance":[{good}]}}]}}}}"#
+            {{"name":"EMPTY","instance":[]}},{{"instance":[{good}]}},{{"name":"B","instance":[{good}]}}]}}}}"#
     );
     let read = read(Form::JsonFull, document.as_bytes());
     let names: Vec<_> = read.applications.iter().map(|(name, list)| (name.to_string(), list.len())).collect();

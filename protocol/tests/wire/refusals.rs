@@ -147,6 +147,10 @@ fn w59_w60_other_roots_are_refused() {
         let error = read_json(text.as_bytes()).unwrap_err();
         assert!(!error.found().starts_with("malformed"), "{text}: {error}");
     }
+    assert_eq!(
+        read_json(br#"{"hostName":"h"}"#).unwrap_err().to_string(),
+        r#"found the member "hostName" in the body, expected an object with the single member "instance""#
+    );
 }
 
 #[test]
