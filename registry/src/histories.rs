@@ -49,7 +49,7 @@ impl<T> History<T> {
     }
 
     /// Entries, newest first.
-    pub fn newest_first(&self) -> impl ExactSizeIterator<Item = &T> {
+    pub fn newest_first(&self) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator {
         self.entries.iter().rev()
     }
 

@@ -12,6 +12,7 @@ pub mod error;
 pub mod eviction_plan;
 pub mod explanation;
 pub mod histories;
+pub mod invariants;
 pub mod lease;
 pub mod minute_counter;
 pub mod override_rules;

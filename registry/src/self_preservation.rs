@@ -80,7 +80,7 @@ impl SelfPreservation {
     }
 
     /// Takes the leases of all applications as they are now. `E` follows their number: one more for each new lease, also
-    /// from 0 (defect D2), one less for each that is gone, never below 0 (invariants R-9, C-5).
+    /// from 0 (defect D2), one less for each that is gone, never below 0 (invariants R-9, C-4).
     pub fn observe(&mut self, totals: LeaseTotals) {
         let before = signed(self.totals.leases);
         let change = signed(totals.leases).saturating_sub(before);

@@ -12,7 +12,7 @@ use super::replace::Event;
 use super::{Application, Tombstone};
 
 impl Application {
-    /// Cancels a lease; `None` if there is none (invariants C-1 to C-4). No override remains in either case.
+    /// Cancels a lease; `None` if there is none (invariants C-1 to C-3). No override remains in either case.
     pub fn cancel(&mut self, id: &str, origin: Origin, now: Now, rules: &Rules) -> Option<Change> {
         self.overrides.remove(id);
         let last_clock_ms = self.get(id)?.lease.clock.retire().unwrap_or(now.mono_ms);

@@ -40,7 +40,11 @@ impl Application {
         }
         self.tombstones.lift(id);
         let accepted = self.accept(incoming, origin);
-        Some(self.start_lease(accepted, origin, now, rules))
+        let change = self.start_lease(accepted, origin, now, rules);
+        if origin == Origin::Client {
+            change.record.lease.note_direct_contact(now.mono_ms);
+        }
+        Some(change)
     }
 
     /// Takes over the newer record that a peer has sent in answer to our heartbeat (409, `replication.md` 4.2): its
@@ -97,9 +101,6 @@ impl Application {
         let existing_status = existing.as_ref().map(|old| old.instance.status);
         instance.status = self.status_by_rules(&instance, existing_status, origin.is_replicated(), rules);
         let lease = fresh_lease(existing.as_deref(), instance.status, duration_ms, now);
-        if origin == Origin::Client {
-            lease.note_direct_contact(now.mono_ms);
-        }
         let record = Record { instance, reported_status, lease };
         self.put_record(record, Event { kind: ChangeKind::Registered, origin, now })
     }

@@ -1,0 +1,54 @@
+//! The catalogue of invariants is complete, and every invariant of this crate has a test that carries its id.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use heureka_registry::invariants::{ALL, Home};
+
+fn sources(folder: &Path, texts: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, texts);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            texts.push(std::fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
+fn all_sources() -> Vec<String> {
+    let mut texts = Vec::new();
+    for folder in ["src", "tests"] {
+        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut texts);
+    }
+    texts
+}
+
+#[test]
+fn every_statement_of_the_specification_has_one_id() {
+    let numbers: Vec<u8> = ALL.iter().map(|invariant| invariant.number).collect();
+    assert_eq!(numbers, (1..=73).collect::<Vec<u8>>());
+    let ids: BTreeSet<&str> = ALL.iter().map(|invariant| invariant.id).collect();
+    assert_eq!(ids.len(), ALL.len());
+}
+
+#[test]
+fn ids_count_up_inside_their_group() {
+    let mut previous = (String::new(), 0);
+    for invariant in ALL {
+        let (group, number) = invariant.id.split_once('-').unwrap();
+        let number: u32 = number.parse().unwrap();
+        let expected = if group == previous.0 { previous.1 + 1 } else { 1 };
+        assert_eq!(number, expected, "{}", invariant.id);
+        previous = (group.to_owned(), number);
+    }
+}
+
+#[test]
+fn every_invariant_of_this_crate_has_a_test_with_its_id() {
+    let texts = all_sources();
+    for invariant in ALL.iter().filter(|invariant| invariant.home == Home::Registry) {
+        let name = format!("fn {}_", invariant.id.to_lowercase().replace('-', "_"));
+        assert!(texts.iter().any(|text| text.contains(&name)), "no test {name}...: {}", invariant.statement);
+    }
+}
