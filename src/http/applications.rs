@@ -1,0 +1,95 @@
+//! List queries: the whole registry, its delta, one application (spec `wire.md` 1.4 to 1.6).
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use heureka_actors::cache::{Encoding, Scope, Variant};
+use heureka_registry::Access;
+
+use super::error::ApiError;
+use super::path::ApiVersion;
+use super::{negotiate, query, reply};
+use crate::node::Node;
+
+/// `GET apps` and `GET apps/delta`: only these two are compressed without being told to, as on a Spring server.
+pub async fn whole_registry(
+    node: &Node,
+    request: &HttpRequest,
+    version: ApiVersion,
+    scope: Scope,
+) -> Result<HttpResponse, ApiError> {
+    let has_regions = query::first(request.query_string(), "regions").is_some_and(|regions| !regions.is_empty());
+    let counts = &node.metrics.fetches;
+    if scope == Scope::Full {
+        counts.full.inc();
+    }
+    if scope == Scope::Delta && node.settings.registry.delta.disabled {
+        return Err(ApiError::AccessRefused);
+    }
+    check_access(node, has_regions)?;
+    if scope == Scope::Delta {
+        counts.delta.inc();
+    }
+    let form = negotiate::form(request, version);
+    let encoding = negotiate::encoding(request);
+    let document = node.registry.document(Variant { scope, form, encoding }).await?;
+    Ok(reply::document(form.content_type(), encoding, document))
+}
+
+/// `GET apps/{app}`.
+pub async fn application(
+    node: &Node,
+    request: &HttpRequest,
+    version: ApiVersion,
+    app: &str,
+) -> Result<HttpResponse, ApiError> {
+    check_access(node, false)?;
+    node.metrics.fetches.application.inc();
+    let form = negotiate::form(request, version);
+    let view = node.registry.list_view().await?;
+    let name = heureka_protocol::AppName::new(app);
+    let app = view.app(&name).ok_or(ApiError::NotFound)?;
+    let plain = app.document(form, Encoding::Identity);
+    Ok(compressible(node, request, form.content_type(), plain, || app.document(form, Encoding::Gzip)))
+}
+
+/// `GET vips/{vip}` and `GET svips/{vip}`: 200 also if nobody carries it.
+pub async fn vip(
+    node: &Node,
+    request: &HttpRequest,
+    version: ApiVersion,
+    vip: &str,
+    is_secure: bool,
+) -> Result<HttpResponse, ApiError> {
+    check_access(node, false)?;
+    node.metrics.fetches.vip.inc();
+    let form = negotiate::form(request, version);
+    let view = node.registry.list_view().await?;
+    let plain = view.vip_document(vip, is_secure, form, Encoding::Identity);
+    let gzip = || view.vip_document(vip, is_secure, form, Encoding::Gzip);
+    Ok(compressible(node, request, form.content_type(), plain, gzip))
+}
+
+/// Refuses list queries until the registry can answer them truly (spec `registry.md` 4.6).
+fn check_access(node: &Node, needs_remote_regions: bool) -> Result<(), ApiError> {
+    match node.registry.shared().access(needs_remote_regions) {
+        Access::Allowed => Ok(()),
+        Access::NotOpened | Access::WaitingForInstances { .. } | Access::RemoteRegionsNotReady => {
+            Err(ApiError::AccessRefused)
+        }
+    }
+}
+
+/// A body that is compressed only if `server.compression` says so (spec `wire.md` 2.3).
+fn compressible(
+    node: &Node,
+    request: &HttpRequest,
+    content_type: &'static str,
+    plain: bytes::Bytes,
+    gzip: impl FnOnce() -> bytes::Bytes,
+) -> HttpResponse {
+    let is_wanted = negotiate::encoding(request) == Encoding::Gzip;
+    if is_wanted && node.compresses(content_type, plain.len()) {
+        return reply::encoded(content_type, Encoding::Gzip, gzip());
+    }
+    reply::body(StatusCode::OK, content_type, plain)
+}

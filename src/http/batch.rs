@@ -1,0 +1,168 @@
+//! Batches of peers, as a receiver (spec `wire.md` 7.3): every item is a replica call, answered in its place.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::web::Payload;
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::future::join_all;
+use heureka_actors::{AppCore, StatusAnswer};
+use heureka_protocol::batch::{self, OutgoingResponse, ReplicationItem, ReplicationTask};
+use heureka_protocol::document::Form;
+use heureka_protocol::draft::Registration;
+use heureka_protocol::{AppName, LeaseInfo};
+use heureka_registry::{Heartbeat, Now, Origin, Record, RenewalAnswer};
+
+use super::error::ApiError;
+use super::negotiate::{self, BodyFormat, ContentTypeError};
+use super::{body, reply};
+use crate::node::Node;
+
+/// Answer to one item: a status, and our record where the sender's is older.
+#[derive(Clone, Debug)]
+struct ItemAnswer {
+    status: StatusCode,
+    conflict: Option<Arc<Record>>,
+}
+
+impl From<StatusCode> for ItemAnswer {
+    fn from(status: StatusCode) -> Self {
+        Self { status, conflict: None }
+    }
+}
+
+/// `POST peerreplication/batch`.
+pub async fn apply(node: &Node, request: &HttpRequest, mut payload: Payload) -> Result<HttpResponse, ApiError> {
+    match negotiate::body_format(request).map_err(ApiError::ContentType)? {
+        BodyFormat::Json => {}
+        BodyFormat::Xml => {
+            return Err(ApiError::ContentType(ContentTypeError::Malformed("an XML type; a batch is JSON".into())));
+        }
+    }
+    let is_gzipped = negotiate::is_gzipped(request);
+    let bytes = body::read(&mut payload, is_gzipped, node.limits.batch).await.map_err(ApiError::Body)?;
+    let items = batch::read_list(&bytes, &node.limits.reader).map_err(ApiError::UnreadableBatch)?;
+    let mut answers: Vec<ItemAnswer> = vec![StatusCode::BAD_REQUEST.into(); items.len()];
+    let mut by_application: HashMap<AppName, Vec<(usize, ReplicationItem)>> = HashMap::new();
+    for (place, item) in items.into_iter().enumerate() {
+        match item {
+            Ok(item) => by_application.entry(item.app.clone()).or_default().push((place, item)),
+            Err(error) => tracing::warn!(place, %error, "an item of a peer's batch was refused"),
+        }
+    }
+    let applied = by_application.into_iter().map(|(app, items)| apply_to_application(node, app, items));
+    for (place, answer) in join_all(applied).await.into_iter().flatten() {
+        answers[place] = answer;
+    }
+    Ok(respond(&answers, node.registry.shared().clock.now()))
+}
+
+/// The items of one application, in their order, as one step: nothing comes in between.
+async fn apply_to_application(
+    node: &Node,
+    app: AppName,
+    items: Vec<(usize, ReplicationItem)>,
+) -> Vec<(usize, ItemAnswer)> {
+    let places: Vec<usize> = items.iter().map(|(place, _)| *place).collect();
+    let makes_application = items.iter().any(|(_, item)| matches!(item.task, ReplicationTask::Register(_)));
+    let entry = ItemContext {
+        now_wall_ms: node.registry.shared().clock.now().wall_ms,
+        own_id: node.settings.instance.instance_id.clone(),
+        has_entity_on_conflict: node.settings.registry.experimental.entity_on_conflict,
+    };
+    let step = move |core: &mut AppCore| -> Vec<ItemAnswer> {
+        items.into_iter().map(|(_, item)| apply_item(core, item, &entry)).collect()
+    };
+    let answers = if makes_application {
+        node.registry.perform_or_open(&app, step).await.map(Some)
+    } else {
+        node.registry.perform(&app, step).await
+    };
+    let answers = match answers {
+        Ok(Some(answers)) => answers,
+        Ok(None) => vec![StatusCode::NOT_FOUND.into(); places.len()],
+        Err(refused) => {
+            // The sender tries an item again that was answered 503; it drops one that was answered 500.
+            tracing::warn!(%app, %refused, "a peer's batch was not applied to an application");
+            vec![StatusCode::SERVICE_UNAVAILABLE.into(); places.len()]
+        }
+    };
+    places.into_iter().zip(answers).collect()
+}
+
+/// What items need besides the application.
+struct ItemContext {
+    now_wall_ms: i64,
+    own_id: String,
+    has_entity_on_conflict: bool,
+}
+
+fn apply_item(core: &mut AppCore, item: ReplicationItem, context: &ItemContext) -> ItemAnswer {
+    let ReplicationItem { app, id, task } = item;
+    match task {
+        ReplicationTask::Register(instance) => {
+            let registration =
+                Registration { path_app: &app, now_wall_ms: context.now_wall_ms, require_data_center_id: false };
+            match instance.into_instance(&registration) {
+                Ok(mut instance) => {
+                    instance.is_coordinating_discovery_server = *instance.instance_id == *context.own_id;
+                    match core.register(instance, Origin::Peer) {
+                        Ok(()) => StatusCode::OK.into(),
+                        Err(_) => StatusCode::FORBIDDEN.into(),
+                    }
+                }
+                Err(refusal) => {
+                    tracing::warn!(%app, %id, %refusal, "a peer's registration was refused");
+                    StatusCode::BAD_REQUEST.into()
+                }
+            }
+        }
+        ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status } => {
+            let beat = Heartbeat { last_dirty: last_dirty_timestamp, overridden: overridden_status };
+            heartbeat_answer(core.renew(&id, &beat, Origin::Peer), context)
+        }
+        ReplicationTask::Cancel => match core.cancel(&id, Origin::Peer) {
+            true => StatusCode::OK.into(),
+            false => StatusCode::NOT_FOUND.into(),
+        },
+        ReplicationTask::StatusUpdate { status, last_dirty_timestamp } => {
+            status_answer(core.set_status(&id, status, last_dirty_timestamp, Origin::Peer))
+        }
+        ReplicationTask::DeleteStatusOverride { status, last_dirty_timestamp } => {
+            status_answer(core.remove_override(&id, status, last_dirty_timestamp, Origin::Peer))
+        }
+    }
+}
+
+fn heartbeat_answer(answer: RenewalAnswer, context: &ItemContext) -> ItemAnswer {
+    match answer {
+        RenewalAnswer::Renewed => StatusCode::OK.into(),
+        RenewalAnswer::NotFound | RenewalAnswer::UnknownStatus | RenewalAnswer::RenewedSendAgain => {
+            StatusCode::NOT_FOUND.into()
+        }
+        RenewalAnswer::Conflict(record) => ItemAnswer {
+            status: StatusCode::CONFLICT,
+            conflict: context.has_entity_on_conflict.then_some(record),
+        },
+    }
+}
+
+fn status_answer(answer: StatusAnswer) -> ItemAnswer {
+    match answer {
+        StatusAnswer::Done => StatusCode::OK.into(),
+        StatusAnswer::NotFound => StatusCode::NOT_FOUND.into(),
+    }
+}
+
+fn respond(answers: &[ItemAnswer], now: Now) -> HttpResponse {
+    let leases: Vec<Option<LeaseInfo>> =
+        answers.iter().map(|answer| answer.conflict.as_ref().map(|record| record.lease_info(now))).collect();
+    let responses = answers.iter().zip(&leases).map(|(answer, lease)| OutgoingResponse {
+        status_code: answer.status.as_u16(),
+        entity: answer.conflict.as_ref().zip(lease.as_ref()).map(|(record, lease)| (&record.instance, lease)),
+    });
+    let mut text = Vec::with_capacity(answers.len() * 20 + 32);
+    batch::write_responses(responses, &mut text);
+    reply::body(StatusCode::OK, Form::JsonFull.content_type(), text)
+}

@@ -1,0 +1,77 @@
+//! Connections: counted per address, refused above the limit.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use actix_web::dev::Extensions;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONNECTION, HeaderValue, RETRY_AFTER};
+use actix_web::rt::net::TcpStream;
+use actix_web::{HttpRequest, HttpResponse};
+
+use actix_tls::accept::rustls_0_23::TlsStream;
+
+use super::reply;
+
+/// Open connections per address. Locked once when a connection opens and once when it closes.
+#[derive(Debug, Default)]
+pub struct Connections {
+    open: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// One open connection; counts itself off when it closes.
+struct Connection {
+    address: IpAddr,
+    is_over_limit: bool,
+    connections: Arc<Connections>,
+}
+
+impl Connections {
+    fn enter(self: &Arc<Self>, address: IpAddr, limit: usize) -> Connection {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(address).or_insert(0);
+        *count += 1;
+        Connection { address, is_over_limit: *count > limit, connections: self.clone() }
+    }
+
+    /// Open connections of all addresses.
+    pub fn len(&self) -> usize {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let mut open = self.connections.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// For the server's `on_connect`: counts a connection for as long as it is open.
+pub fn on_connect(connections: &Arc<Connections>, limit: usize, connection: &dyn Any, data: &mut Extensions) {
+    let plain = connection.downcast_ref::<TcpStream>();
+    let tls = || connection.downcast_ref::<TlsStream<TcpStream>>().map(|stream| stream.get_ref().0);
+    if let Some(peer) = plain.or_else(tls).and_then(|stream| stream.peer_addr().ok()) {
+        data.insert(connections.enter(peer.ip(), limit));
+    }
+}
+
+/// The answer on a connection that is one too many; it closes the connection.
+pub fn refuse(request: &HttpRequest) -> Option<HttpResponse> {
+    let connection = request.conn_data::<Connection>()?;
+    if !connection.is_over_limit {
+        return None;
+    }
+    let reason = format!("too many connections from {}", connection.address);
+    let mut response = reply::text(StatusCode::SERVICE_UNAVAILABLE, reason);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    Some(response)
+}

@@ -1,0 +1,133 @@
+//! From a request to the handler of its resource: path, method, then the handler (spec `wire.md` 1.2).
+
+use actix_web::http::header::{ALLOW, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::{Data, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use heureka_actors::cache::Scope;
+
+use super::error::ApiError;
+use super::path::{ApiVersion, PathError, Resource, Target};
+use super::{applications, batch, body, connections, headers, instances, pages, path, rate_limiter, reply, security, server};
+use crate::node::Node;
+
+/// Answers a request. Never fails: whatever goes wrong becomes an answer.
+pub async fn handle(request: HttpRequest, mut payload: Payload, node: Data<Node>) -> HttpResponse {
+    if let Some(refusal) = connections::refuse(&request).or_else(|| headers::refuse(&request, &node)) {
+        return refusal;
+    }
+    let raw_path = request.uri().path().to_owned();
+    let target = path::parse(&raw_path, &node.settings.server.context_path);
+    let is_body_read =
+        matches!(&target, Ok(Target::Api(_, resource)) if reads_body(resource, request.method()));
+    if !is_body_read && let Err(error) = body::discard(&request, &mut payload, node.limits.registration).await {
+        return ApiError::Body(error).respond();
+    }
+    let target = match target {
+        Ok(target) => target,
+        Err(PathError::NotFound) => return reply::empty(StatusCode::NOT_FOUND),
+        Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
+    };
+    if let Some(refusal) = security::refuse(&request, &node, &target) {
+        return refusal;
+    }
+    match target {
+        Target::Api(version, resource) => api(&request, payload, &node, version, resource).await,
+        Target::Other(segments) => pages::handle(&request, &node, &segments).await,
+    }
+}
+
+/// True for the two calls whose body says something.
+fn reads_body(resource: &Resource<'_>, method: &Method) -> bool {
+    method == Method::POST && matches!(resource, Resource::Application { .. } | Resource::Batch)
+}
+
+/// Methods that a resource answers, as `Allow` lists them.
+fn allowed(resource: &Resource<'_>) -> &'static [Method] {
+    match resource {
+        Resource::Application { .. } => &[Method::POST, Method::GET, Method::HEAD, Method::OPTIONS],
+        Resource::Instance { .. } => {
+            &[Method::DELETE, Method::GET, Method::HEAD, Method::OPTIONS, Method::PUT]
+        }
+        Resource::InstanceStatus { .. } => &[Method::DELETE, Method::OPTIONS, Method::PUT],
+        Resource::InstanceMetadata { .. } | Resource::AsgStatus => &[Method::OPTIONS, Method::PUT],
+        Resource::Batch => &[Method::POST, Method::OPTIONS],
+        Resource::Applications
+        | Resource::Delta
+        | Resource::InstanceById { .. }
+        | Resource::Vip { .. }
+        | Resource::ServerStatus
+        | Resource::StatusOverrides => &[Method::GET, Method::HEAD, Method::OPTIONS],
+    }
+}
+
+async fn api(
+    request: &HttpRequest,
+    payload: Payload,
+    node: &Node,
+    version: ApiVersion,
+    resource: Resource<'_>,
+) -> HttpResponse {
+    let methods = allowed(&resource);
+    if !methods.contains(request.method()) || request.method() == Method::OPTIONS {
+        let is_question = request.method() == Method::OPTIONS;
+        let status = if is_question { StatusCode::OK } else { StatusCode::METHOD_NOT_ALLOWED };
+        return with_allow(status, methods);
+    }
+    if let Some(refusal) = rate_limiter::refuse(request, node, &resource) {
+        return refusal;
+    }
+    let timer = node.metrics.start(&resource, request.method());
+    let answer = call(request, payload, node, version, &resource).await;
+    let response = answer.unwrap_or_else(|error: ApiError| {
+        tracing::debug!(?error, path = request.path(), "request refused");
+        error.respond()
+    });
+    node.metrics.finish(timer, response.status());
+    response
+}
+
+async fn call(
+    request: &HttpRequest,
+    payload: Payload,
+    node: &Node,
+    version: ApiVersion,
+    resource: &Resource<'_>,
+) -> Result<HttpResponse, ApiError> {
+    let method = request.method();
+    match resource {
+        Resource::Applications => applications::whole_registry(node, request, version, Scope::Full).await,
+        Resource::Delta => applications::whole_registry(node, request, version, Scope::Delta).await,
+        Resource::Application { app } if method == Method::POST => {
+            instances::register(node, request, payload, app).await
+        }
+        Resource::Application { app } => applications::application(node, request, version, app).await,
+        Resource::Instance { app, id } => match *method {
+            Method::PUT => instances::renew(node, request, version, app, id).await,
+            Method::DELETE => instances::cancel(node, request, app, id).await,
+            _ => instances::get(node, request, version, app, id).await,
+        },
+        Resource::InstanceStatus { app, id } if method == Method::PUT => {
+            instances::set_status(node, request, app, id).await
+        }
+        Resource::InstanceStatus { app, id } => instances::remove_override(node, request, app, id).await,
+        Resource::InstanceMetadata { app, id } => instances::merge_metadata(node, request, app, id).await,
+        Resource::InstanceById { id } => instances::get_by_id(node, request, version, id).await,
+        Resource::Vip { vip, is_secure } => applications::vip(node, request, version, vip, *is_secure).await,
+        // Groups exist on Amazon only; elsewhere the Java server answers the same (spec `wire.md` 1.16).
+        Resource::AsgStatus => Ok(reply::empty(StatusCode::BAD_REQUEST)),
+        Resource::Batch => batch::apply(node, request, payload).await,
+        Resource::ServerStatus => server::status(node, request).await,
+        Resource::StatusOverrides => server::overrides(node).await,
+    }
+}
+
+/// An empty answer that lists the methods of a resource.
+pub fn with_allow(status: StatusCode, methods: &[Method]) -> HttpResponse {
+    let list = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(",");
+    let mut response = reply::empty(status);
+    if let Ok(value) = HeaderValue::from_str(&list) {
+        response.headers_mut().insert(ALLOW, value);
+    }
+    response
+}

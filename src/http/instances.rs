@@ -1,0 +1,182 @@
+//! Calls on single instances (spec `wire.md` 1.7 to 1.13, 1.15).
+
+use actix_web::http::StatusCode;
+use actix_web::web::Payload;
+use actix_web::{HttpRequest, HttpResponse};
+use heureka_actors::StatusAnswer;
+use heureka_protocol::document;
+use heureka_protocol::draft::Registration;
+use heureka_protocol::{Status, json, xml};
+use heureka_registry::{Heartbeat, Origin, Record, RenewalAnswer};
+
+use super::error::ApiError;
+use super::negotiate::BodyFormat;
+use super::path::ApiVersion;
+use super::{body, negotiate, query, reply};
+use crate::node::Node;
+
+fn origin(request: &HttpRequest) -> Origin {
+    if negotiate::is_replica_call(request) { Origin::Peer } else { Origin::Client }
+}
+
+/// `POST apps/{app}`: 204 if registered.
+pub async fn register(
+    node: &Node,
+    request: &HttpRequest,
+    mut payload: Payload,
+    app: &str,
+) -> Result<HttpResponse, ApiError> {
+    let format = negotiate::body_format(request).map_err(ApiError::ContentType)?;
+    let is_gzipped = negotiate::is_gzipped(request);
+    let bytes = body::read(&mut payload, is_gzipped, node.limits.registration).await.map_err(ApiError::Body)?;
+    let draft = match format {
+        BodyFormat::Json => json::read_instance(&bytes, &node.limits.reader),
+        BodyFormat::Xml => xml::read_instance(&bytes, &node.limits.reader),
+    };
+    let draft = draft.map_err(|error| ApiError::UnreadableInstance(format, error))?;
+    let registration = Registration {
+        path_app: app,
+        now_wall_ms: node.registry.shared().clock.now().wall_ms,
+        require_data_center_id: node.settings.registry.experimental.require_data_center_id,
+    };
+    let mut instance = draft.into_instance(&registration).map_err(ApiError::IncompleteInstance)?;
+    instance.is_coordinating_discovery_server = node.is_own_id(&instance.instance_id);
+    node.registry.register(instance, origin(request)).await?;
+    Ok(reply::empty(StatusCode::NO_CONTENT))
+}
+
+/// `GET apps/{app}/{id}`: always current, always full.
+pub async fn get(
+    node: &Node,
+    request: &HttpRequest,
+    version: ApiVersion,
+    app: &str,
+    id: &str,
+) -> Result<HttpResponse, ApiError> {
+    let record = node.registry.instance(app, id).await?.ok_or(ApiError::NotFound)?;
+    Ok(single_instance(node, request, version, StatusCode::OK, &record))
+}
+
+/// `GET instances/{id}`: the first instance of that id in any application.
+pub async fn get_by_id(
+    node: &Node,
+    request: &HttpRequest,
+    version: ApiVersion,
+    id: &str,
+) -> Result<HttpResponse, ApiError> {
+    let record = node.registry.instance_by_id(id).await?.ok_or(ApiError::NotFound)?;
+    Ok(single_instance(node, request, version, StatusCode::OK, &record))
+}
+
+fn single_instance(
+    node: &Node,
+    request: &HttpRequest,
+    version: ApiVersion,
+    status: StatusCode,
+    record: &Record,
+) -> HttpResponse {
+    let form = negotiate::instance_form(request, version);
+    let lease = record.lease_info(node.registry.shared().clock.now());
+    let mut text = Vec::with_capacity(2048);
+    document::write_instance_document(form, &record.instance, &lease, &mut text);
+    reply::body(status, form.content_type(), text)
+}
+
+/// `PUT apps/{app}/{id}`: the heartbeat. Its answers have no body, but for 409.
+pub async fn renew(
+    node: &Node,
+    request: &HttpRequest,
+    version: ApiVersion,
+    app: &str,
+    id: &str,
+) -> Result<HttpResponse, ApiError> {
+    let parameters = request.query_string();
+    let last_dirty = query::number(parameters, "lastDirtyTimestamp").map_err(|_| ApiError::BadHeartbeat)?;
+    let origin = origin(request);
+    let overridden = match query::first(parameters, "overriddenstatus") {
+        Some(text) if origin == Origin::Peer => Some(Status::from_exact(&text).ok_or(ApiError::BadHeartbeat)?),
+        _ => None,
+    };
+    let beat = Heartbeat { last_dirty, overridden };
+    let answer = node.registry.renew(app, id, beat, origin).await.map_err(ApiError::RegistryOnHeartbeat)?;
+    Ok(match answer {
+        RenewalAnswer::Renewed => reply::empty(StatusCode::OK),
+        RenewalAnswer::NotFound | RenewalAnswer::UnknownStatus | RenewalAnswer::RenewedSendAgain => {
+            reply::empty(StatusCode::NOT_FOUND)
+        }
+        RenewalAnswer::Conflict(record) => single_instance(node, request, version, StatusCode::CONFLICT, &record),
+    })
+}
+
+/// `DELETE apps/{app}/{id}`.
+pub async fn cancel(node: &Node, request: &HttpRequest, app: &str, id: &str) -> Result<HttpResponse, ApiError> {
+    match node.registry.cancel(app, id, origin(request)).await? {
+        true => Ok(reply::empty(StatusCode::OK)),
+        false => Err(ApiError::NotFound),
+    }
+}
+
+/// `PUT apps/{app}/{id}/status?value=S`. An unknown instance is 404 whatever the value.
+pub async fn set_status(node: &Node, request: &HttpRequest, app: &str, id: &str) -> Result<HttpResponse, ApiError> {
+    node.registry.instance(app, id).await?.ok_or(ApiError::NotFound)?;
+    let status = status_value(request)?.ok_or_else(|| wrong_status("nothing"))?;
+    let dirty = dirty_timestamp(request)?;
+    answer_status(node.registry.set_status(app, id, status, dirty, origin(request)).await?)
+}
+
+/// `DELETE apps/{app}/{id}/status`, with or without `value`.
+pub async fn remove_override(
+    node: &Node,
+    request: &HttpRequest,
+    app: &str,
+    id: &str,
+) -> Result<HttpResponse, ApiError> {
+    node.registry.instance(app, id).await?.ok_or(ApiError::NotFound)?;
+    let status = status_value(request)?;
+    let dirty = dirty_timestamp(request)?;
+    answer_status(node.registry.remove_override(app, id, status, dirty, origin(request)).await?)
+}
+
+fn answer_status(answer: StatusAnswer) -> Result<HttpResponse, ApiError> {
+    match answer {
+        StatusAnswer::Done => Ok(reply::empty(StatusCode::OK)),
+        StatusAnswer::NotFound => Err(ApiError::NotFound),
+    }
+}
+
+fn status_value(request: &HttpRequest) -> Result<Option<Status>, ApiError> {
+    query::first(request.query_string(), "value")
+        .map(|text| Status::from_exact(&text).ok_or_else(|| wrong_status(&text)))
+        .transpose()
+}
+
+fn wrong_status(found: &str) -> ApiError {
+    let shown: String = found.chars().take(80).collect();
+    ApiError::BadRequest(format!(
+        "query parameter value: found {shown:?}; expected one of UP, DOWN, STARTING, OUT_OF_SERVICE, UNKNOWN, \
+         for example ?value=OUT_OF_SERVICE"
+    ))
+}
+
+fn dirty_timestamp(request: &HttpRequest) -> Result<Option<i64>, ApiError> {
+    query::number(request.query_string(), "lastDirtyTimestamp").map_err(|found| {
+        let shown: String = found.chars().take(80).collect();
+        ApiError::BadRequest(format!(
+            "query parameter lastDirtyTimestamp: found {shown:?}; expected milliseconds since the epoch, \
+             for example ?lastDirtyTimestamp=1700000000000"
+        ))
+    })
+}
+
+/// `PUT apps/{app}/{id}/metadata?k=v`.
+pub async fn merge_metadata(
+    node: &Node,
+    request: &HttpRequest,
+    app: &str,
+    id: &str,
+) -> Result<HttpResponse, ApiError> {
+    let entries = query::all(request.query_string());
+    let merged = node.registry.merge_metadata(app, id, entries, node.limits.metadata, origin(request)).await?;
+    merged.map_err(ApiError::Metadata)?;
+    Ok(reply::empty(StatusCode::OK))
+}

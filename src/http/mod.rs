@@ -1,0 +1,18 @@
+//! The HTTP edge: one file per resource, and what they share.
+
+pub mod applications;
+pub mod batch;
+pub mod body;
+pub mod connections;
+pub mod dispatch;
+pub mod error;
+pub mod headers;
+pub mod instances;
+pub mod negotiate;
+pub mod pages;
+pub mod path;
+pub mod query;
+pub mod rate_limiter;
+pub mod reply;
+pub mod security;
+pub mod server;

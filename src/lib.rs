@@ -1,0 +1,13 @@
+//! A Heureka node: the HTTP edge, the pages, the command line, and the wiring of everything else.
+//!
+//! No rule of the registry lives here; those are in `heureka-registry`. This crate turns requests into calls on the
+//! registry's [`heureka_actors::Handle`] and answers into bytes.
+
+pub mod http;
+pub mod limits;
+pub mod node;
+pub mod options;
+pub mod process;
+pub mod status_report;
+pub mod telemetry;
+pub mod testing;

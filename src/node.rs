@@ -1,0 +1,212 @@
+//! One running node: builds every part in order, and stops them in order.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use actix_web::dev::{Server, ServerHandle};
+use actix_web::{App, HttpServer, web};
+use anyhow::Context;
+use heureka_actors::{Clock, Handle, Options, Running};
+use heureka_config::Settings;
+use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
+use heureka_registry::StartedFrom;
+use prometheus_client::registry::Registry;
+
+use crate::http::connections::{self, Connections};
+use crate::http::dispatch;
+use crate::http::rate_limiter::RateLimiter;
+use crate::http::security::Credentials;
+use crate::limits::NodeLimits;
+use crate::options::actor_options;
+use crate::telemetry::metrics::HttpMetrics;
+
+/// Idle connections live longer than the 30 s between two heartbeats, so that heartbeats need not reconnect.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+/// What handlers see of a node.
+pub struct Node {
+    /// What the node was told.
+    pub settings: Settings,
+    /// The registry.
+    pub registry: Handle,
+    /// Metrics of the HTTP edge.
+    pub metrics: HttpMetrics,
+    /// Bounds on what comes in.
+    pub limits: NodeLimits,
+    /// Java's rate limiter.
+    pub rate_limiter: RateLimiter,
+    /// Checks passwords.
+    pub credentials: Credentials,
+    /// Open connections.
+    pub connections: Arc<Connections>,
+    /// Everything that `/actuator/prometheus` shows.
+    pub metric_registry: Registry,
+    is_stopping: AtomicBool,
+}
+
+impl Node {
+    fn new(settings: Settings, registry: Handle) -> Self {
+        let metrics = HttpMetrics::default();
+        let mut metric_registry = Registry::with_prefix("eureka");
+        registry.shared().metrics.register(&mut metric_registry);
+        metrics.register(&mut metric_registry);
+        let mono_ms = registry.shared().clock.now().mono_ms;
+        Self {
+            limits: NodeLimits::of(&settings.limits),
+            rate_limiter: RateLimiter::new(&settings.registry.rate_limiter, mono_ms),
+            credentials: Credentials::default(),
+            connections: Arc::default(),
+            is_stopping: AtomicBool::new(false),
+            metrics,
+            metric_registry,
+            settings,
+            registry,
+        }
+    }
+
+    /// True if the node takes traffic: opened, and not stopping.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.is_stopping.load(Ordering::SeqCst) && self.registry.shared().is_opened()
+    }
+
+    /// True if an id is that of this node's own instance.
+    #[must_use]
+    pub fn is_own_id(&self, id: &str) -> bool {
+        id == self.settings.instance.instance_id
+    }
+
+    /// True if `server.compression` wants a body of this type and length compressed.
+    #[must_use]
+    pub fn compresses(&self, content_type: &str, length: usize) -> bool {
+        let compression = &self.settings.server.compression;
+        compression.enabled
+            && length as u64 >= compression.min_response_bytes
+            && compression.mime_types.iter().any(|known| content_type.starts_with(known.as_str()))
+    }
+
+    /// URLs of the peers, without credentials.
+    #[must_use]
+    pub fn peer_urls(&self) -> Vec<String> {
+        let urls = self.settings.client.service_urls.values().flatten();
+        urls.filter(|url| !self.is_own_url(url)).map(|url| url.without_credentials()).collect()
+    }
+
+    /// A URL is this node's own if its host is this machine and its port is ours.
+    fn is_own_url(&self, url: &heureka_config::settings::ServiceUrl) -> bool {
+        let own = &self.settings.instance;
+        let hosts = [own.hostname.as_str(), own.ip_address.as_str(), "localhost", "127.0.0.1", "::1"];
+        url.port() == self.settings.server.port && hosts.contains(&url.host())
+    }
+
+    /// The record of this node itself.
+    #[must_use]
+    pub fn own_instance(&self) -> Instance {
+        let own = &self.settings.instance;
+        let secs = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
+        let text = |value: &str| Some(Box::<str>::from(value));
+        let started = self.registry.shared().clock.now().wall_ms;
+        Instance {
+            instance_id: own.instance_id.as_str().into(),
+            host_name: own.hostname.as_str().into(),
+            app: AppName::new(&own.app_name),
+            ip_addr: own.ip_address.as_str().into(),
+            sid: None,
+            status: if self.is_ready() { Status::Up } else { Status::Starting },
+            overridden_status: Status::Unknown,
+            port: Port { number: own.port.into(), enabled: own.port_enabled },
+            secure_port: Port { number: own.secure_port.into(), enabled: own.secure_port_enabled },
+            country_id: 1,
+            data_center: DataCenter::MyOwn,
+            lease: LeaseInfo {
+                renewal_interval_secs: secs(own.lease_renewal_interval_secs),
+                duration_secs: secs(own.lease_expiration_duration_secs),
+                ..LeaseInfo::default()
+            },
+            metadata: own.metadata.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect::<Metadata>(),
+            app_group_name: own.app_group_name.as_deref().map(Into::into),
+            home_page_url: text(&own.home_page_url),
+            status_page_url: text(&own.status_page_url),
+            health_check_url: text(&own.health_check_url),
+            secure_health_check_url: own.secure_health_check_url.as_deref().map(Into::into),
+            vip_address: text(&own.vip_address),
+            secure_vip_address: text(&own.secure_vip_address),
+            is_coordinating_discovery_server: true,
+            last_updated_timestamp: started,
+            last_dirty_timestamp: started,
+            action_type: None,
+            asg_name: None,
+        }
+    }
+}
+
+/// A node that runs, with what is needed to stop it.
+pub struct RunningNode {
+    /// What handlers see.
+    pub node: web::Data<Node>,
+    /// Addresses that it listens on.
+    pub addresses: Vec<SocketAddr>,
+    server: ServerHandle,
+    actors: Running,
+}
+
+/// Starts a node: actors, then the gate, then the listener. Needs a running actix system.
+///
+/// # Errors
+/// If the address cannot be bound.
+pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
+    let options: Options = actor_options(&settings);
+    let actors = heureka_actors::start(Clock::system(), options, Vec::new(), seed());
+    let node = web::Data::new(Node::new(settings, actors.handle.clone()));
+    open_alone(&node);
+    let (server, addresses) = listen(&node)?;
+    let running = RunningNode { node, addresses, server: server.handle(), actors };
+    Ok((running, server))
+}
+
+/// A node without peers has nobody to copy from and opens at once. Only a count of 0, which somebody must have set, brings
+/// back the wait of Netflix' server (spec `spring.md` 4.3).
+fn open_alone(node: &Node) {
+    let from = match node.settings.registry.sync.default_open_for_traffic_count {
+        0 => StartedFrom::Peers(0),
+        _ => StartedFrom::Nothing,
+    };
+    node.registry.open_for_traffic(from);
+}
+
+/// Seed of what a node draws by chance: who is evicted first. Nobody must be able to foresee it from outside.
+fn seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one("eviction")
+}
+
+fn listen(node: &web::Data<Node>) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
+    let data = node.clone();
+    let limits = &node.settings.limits;
+    let workers = node.settings.placement.http_workers;
+    let (connections, per_address) = (node.connections.clone(), limits.max_connections_per_address);
+    let server = HttpServer::new(move || App::new().app_data(data.clone()).default_service(web::to(dispatch::handle)))
+        .workers(workers)
+        .max_connections(limits.max_connections.div_ceil(workers))
+        .keep_alive(KEEP_ALIVE)
+        .client_request_timeout(Duration::from_millis(limits.header_timeout_ms))
+        .tcp_nodelay(true)
+        .on_connect(move |connection, data| connections::on_connect(&connections, per_address, connection, data))
+        .shutdown_timeout(node.settings.server.shutdown_timeout_ms.div_ceil(1000))
+        .disable_signals();
+    let address = node.settings.server.socket_address();
+    let server = server.bind(address).with_context(|| format!("cannot listen on {address} (server.port, server.address)"))?;
+    let addresses = server.addrs();
+    Ok((server.run(), addresses))
+}
+
+impl RunningNode {
+    /// Stops in order: not ready, no new requests, finish those that run, then the actors.
+    pub async fn stop(self) {
+        self.node.is_stopping.store(true, Ordering::SeqCst);
+        self.server.stop(true).await;
+        self.actors.stop().await;
+    }
+}
