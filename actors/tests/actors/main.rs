@@ -1,0 +1,9 @@
+//! The actors as a whole, on one arbiter under paused time: what is written is shown, what expires is evicted, a panic
+//! loses nothing, full queues refuse.
+
+mod cache;
+mod overload;
+mod panics;
+mod retirement;
+mod support;
+mod time;

@@ -1,0 +1,23 @@
+//! Applications without instances leave the directory, and come back when somebody registers.
+
+use std::time::Duration;
+
+use heureka_registry::Origin;
+
+use crate::support::{ids, instance, options, registry};
+
+#[actix::test]
+async fn an_empty_application_is_dropped_once_nothing_is_remembered() {
+    tokio::time::pause();
+    let registry = registry(options());
+    registry.register(instance("SHOP", "a"), Origin::Client).await.expect("registered");
+    assert!(registry.cancel("SHOP", "a", Origin::Client).await.expect("cancelled"));
+    tokio::time::sleep(Duration::from_secs(31)).await;
+    assert_eq!(registry.shared().directory().len(), 1, "the tombstone is still needed");
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    assert_eq!(registry.shared().directory().len(), 0);
+    registry.register(instance("SHOP", "a"), Origin::Client).await.expect("registered again");
+    let view = registry.current_view().await.expect("a view");
+    assert_eq!(ids(&view, "SHOP"), ["a"]);
+    assert_eq!(registry.shared().directory().len(), 1);
+}
