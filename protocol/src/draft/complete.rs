@@ -67,16 +67,16 @@ impl InstanceDraft {
     /// # Errors
     ///
     /// The first check of `wire.md` 1.7 that fails.
-    pub fn into_instance(self, registration: &Registration<'_>) -> Result<Instance, Refusal> {
+    pub fn into_instance(mut self, registration: &Registration<'_>) -> Result<Instance, Refusal> {
         let instance_id = self.effective_id().ok_or(Refusal::MissingInstanceId)?;
-        let host_name = required(self.host_name.as_deref()).ok_or(Refusal::MissingHostName)?.into();
-        let ip_addr = required(self.ip_addr.as_deref()).ok_or(Refusal::MissingIpAddress)?.into();
-        let app = AppName::new(required(self.app.as_deref()).ok_or(Refusal::MissingAppName)?);
+        let host_name = filled(self.host_name.take()).ok_or(Refusal::MissingHostName)?;
+        let ip_addr = filled(self.ip_addr.take()).ok_or(Refusal::MissingIpAddress)?;
+        let app = AppName::new(&filled(self.app.take()).ok_or(Refusal::MissingAppName)?);
         let expected = AppName::new(registration.path_app);
         if app != expected {
             return Err(Refusal::MismatchedAppName { expected, found: app });
         }
-        let data_center = self.data_center.clone().ok_or(Refusal::MissingDataCenter)?;
+        let data_center = self.data_center.take().ok_or(Refusal::MissingDataCenter)?;
         let data_center = data_center.into_data_center(&instance_id, registration.require_data_center_id)?;
         let required = Required { instance_id, host_name, ip_addr, app, data_center };
         Ok(self.into_complete(required, registration.now_wall_ms))
@@ -90,24 +90,20 @@ impl InstanceDraft {
     ///
     /// The first check that fails.
     pub fn into_listed(mut self, application_name: &str) -> Result<Instance, Refusal> {
-        if required(self.app.as_deref()).is_none() {
-            self.app = Some(application_name.into());
-        }
-        self.data_center.get_or_insert_with(|| DataCenterDraft {
-            name: Some(DataCenterName::MyOwn),
-            ..Default::default()
-        });
-        let app = self.app.clone().unwrap_or_default();
+        let app = filled(self.app.take()).unwrap_or_else(|| application_name.into());
+        self.app = Some(app.clone());
+        let my_own = || DataCenterDraft { name: Some(DataCenterName::MyOwn), ..Default::default() };
+        self.data_center.get_or_insert_with(my_own);
         self.into_instance(&Registration { path_app: &app, now_wall_ms: 0, require_data_center_id: false })
     }
 
     /// The id under which the instance is stored (spec `wire.md` 6.1), with Spring's addition: an absent `instanceId` is
     /// made of the host name and the metadata entry `instanceId` (3.2).
     pub(crate) fn effective_id(&self) -> Option<InstanceId> {
-        if let Some(id) = required(self.instance_id.as_deref()) {
+        if let Some(id) = not_empty(self.instance_id.as_deref()) {
             return Some(id.into());
         }
-        let host_name = required(self.host_name.as_deref());
+        let host_name = not_empty(self.host_name.as_deref());
         if self.instance_id.is_none()
             && let Some(suffix) = self.metadata.get("instanceId").filter(|text| !text.trim().is_empty())
         {
@@ -161,7 +157,12 @@ struct Required {
 }
 
 /// A text that is there and not empty. A blank counts (`wire.md` 1.7).
-fn required(text: Option<&str>) -> Option<&str> {
+fn not_empty(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.is_empty())
+}
+
+/// The same for a text that is kept.
+fn filled(text: Option<Box<str>>) -> Option<Box<str>> {
     text.filter(|text| !text.is_empty())
 }
 
@@ -180,7 +181,7 @@ impl DataCenterDraft {
 
     fn unique_id(&self) -> Option<&str> {
         let metadata = self.is_amazon().then_some(&self.metadata)?;
-        required(metadata.get(AMAZON_INSTANCE_ID))
+        not_empty(metadata.get(AMAZON_INSTANCE_ID))
     }
 
     /// Checks 7 and 8, and 9: Amazon metadata without the key `instance-id` gets it.

@@ -2,7 +2,7 @@
 
 use serde::de::MapAccess;
 
-use super::object::{Found, Items, Object, Value};
+use super::object::{Found, Items, Object, Value, Word};
 use super::read_document;
 use crate::applications::Applications;
 use crate::draft::InstanceDraft;
@@ -68,7 +68,7 @@ impl<'de> Object<'de> for List {
     fn member<A: MapAccess<'de>>(&mut self, name: &str, value: Value<'_, 'de, A>) -> Result<(), A::Error> {
         match name {
             "versions__delta" | "versions_delta" => {
-                self.0.version = value.number(None)?.unwrap_or(-1);
+                self.0.version = value.number(Word::IsNothing)?.unwrap_or(-1);
                 Ok(())
             }
             "apps__hashcode" | "apps_hashcode" => value.text_into(&mut self.0.hash),

@@ -2,7 +2,7 @@
 
 use serde::de::MapAccess;
 
-use super::object::{Found, Items, Object, Value};
+use super::object::{Found, Items, Object, Value, Word};
 use super::read_document;
 use super::scalar::Scalar;
 use crate::batch::{Action, ItemResponse, ReplicationItem, ReplicationTask};
@@ -90,7 +90,11 @@ impl<'de> Object<'de> for Members {
         match name {
             "appName" => value.text_into(&mut self.app_name),
             "id" => value.text_into(&mut self.id),
-            "lastDirtyTimestamp" => timestamp_into(value, &mut self.last_dirty_timestamp),
+            // Unlike in an instance, a word is no timestamp here: a heartbeat must not look older than it is.
+            "lastDirtyTimestamp" => {
+                self.last_dirty_timestamp = value.number(Word::IsRefused)?;
+                Ok(())
+            }
             "overriddenStatus" | "overriddenstatus" => value.text_into(&mut self.overridden_status),
             "status" => value.text_into(&mut self.status),
             "instanceInfo" => {
@@ -104,20 +108,6 @@ impl<'de> Object<'de> for Members {
             _ => value.skip(),
         }
     }
-}
-
-/// Unlike in an instance, a word is no timestamp here: a heartbeat must not look older than it is.
-fn timestamp_into<'de, A: MapAccess<'de>>(
-    value: Value<'_, 'de, A>,
-    slot: &mut Option<i64>,
-) -> Result<(), A::Error> {
-    let (at, report) = (value.at, value.report);
-    // No timestamp can be this far in the past, so it marks a word.
-    match value.number(Some(i64::MIN))? {
-        Some(i64::MIN) => report.fault(at, "a text", "milliseconds since the epoch"),
-        number => *slot = number,
-    }
-    Ok(())
 }
 
 /// A name, or the number that Java readers take for it.
@@ -248,7 +238,7 @@ impl<'de> Object<'de> for ResponseMembers {
     fn member<A: MapAccess<'de>>(&mut self, name: &str, value: Value<'_, 'de, A>) -> Result<(), A::Error> {
         match name {
             "statusCode" => {
-                self.status_code = value.number(None)?;
+                self.status_code = value.number(Word::IsRefused)?;
                 Ok(())
             }
             "responseEntity" => {

@@ -3,7 +3,7 @@
 
 use serde::de::MapAccess;
 
-use super::object::{Bare, Found, Object, Value};
+use super::object::{Bare, Found, Object, Value, Word};
 use super::scalar::{Number, Scalar};
 use crate::draft::{
     DataCenterClass, DataCenterDraft, DataCenterName, Entries, InstanceDraft, LeaseDraft, PortDraft,
@@ -25,7 +25,7 @@ impl<'de> Object<'de> for InstanceDraft {
             "overriddenStatus" | "overriddenstatus" => status_into(value, &mut self.overridden_status),
             "port" => object_into(value, &mut self.port),
             "securePort" => object_into(value, &mut self.secure_port),
-            "countryId" => replace(&mut self.country_id, value.number(Some(0))?),
+            "countryId" => replace(&mut self.country_id, value.number(Word::Is(0))?),
             "dataCenterInfo" => data_center_into(value, &mut self.data_center),
             "leaseInfo" => object_into(value, &mut self.lease),
             "metadata" => {
@@ -39,8 +39,10 @@ impl<'de> Object<'de> for InstanceDraft {
                 let flag = value.scalar("true or false")?.map(|scalar| scalar.as_flag());
                 replace(&mut self.is_coordinating_discovery_server, flag)
             }
-            "lastUpdatedTimestamp" => replace(&mut self.last_updated_timestamp, value.number(None)?),
-            "lastDirtyTimestamp" => replace(&mut self.last_dirty_timestamp, value.number(Some(0))?),
+            "lastUpdatedTimestamp" => {
+                replace(&mut self.last_updated_timestamp, value.number(Word::IsNothing)?)
+            }
+            "lastDirtyTimestamp" => replace(&mut self.last_dirty_timestamp, value.number(Word::Is(0))?),
             "actionType" => {
                 let text = value.scalar("ADDED, MODIFIED or DELETED")?.and_then(Scalar::into_text);
                 replace(&mut self.action_type, text.as_deref().and_then(ActionType::from_any_case))
@@ -85,7 +87,7 @@ impl<'de> Object<'de> for PortDraft {
     fn member<A: MapAccess<'de>>(&mut self, name: &str, value: Value<'_, 'de, A>) -> Result<(), A::Error> {
         match name {
             // Java takes null and words for 0 here.
-            "$" => self.number = Some(value.number(Some(0))?.unwrap_or(0)),
+            "$" => self.number = Some(value.number(Word::Is(0))?.unwrap_or(0)),
             "@enabled" => self.enabled = value.scalar("true or false")?.map(|scalar| scalar.as_flag()),
             _ => value.skip()?,
         }
@@ -111,10 +113,10 @@ impl<'de> Object<'de> for LeaseDraft {
 
     fn member<A: MapAccess<'de>>(&mut self, name: &str, value: Value<'_, 'de, A>) -> Result<(), A::Error> {
         if let Some(slot) = self.secs_member(name) {
-            *slot = value.number(None)?;
+            *slot = value.number(Word::IsNothing)?;
             Ok(())
         } else if let Some(slot) = self.timestamp_member(name) {
-            *slot = value.number(None)?;
+            *slot = value.number(Word::IsNothing)?;
             Ok(())
         } else {
             value.skip()

@@ -48,6 +48,16 @@ pub(super) enum Found {
     Other,
 }
 
+/// What a text that is no number means where a number belongs.
+pub(super) enum Word<N> {
+    /// This number.
+    Is(N),
+    /// The same as null.
+    IsNothing,
+    /// A fault.
+    IsRefused,
+}
+
 /// A kind of list, all of whose items are objects.
 pub(super) trait Items<'de> {
     type Item: Object<'de>;
@@ -101,15 +111,15 @@ impl<'v, 'de, A: MapAccess<'de>> Value<'v, 'de, A> {
         Ok(())
     }
 
-    /// A whole number of 32 or 64 bits. Null gives `None`; a text that is no number gives `word`.
-    pub(super) fn number<N: TryFrom<i64>>(self, word: Option<N>) -> Result<Option<N>, A::Error> {
+    /// A whole number of 32 or 64 bits; `None` for null.
+    pub(super) fn number<N: TryFrom<i64>>(self, word: Word<N>) -> Result<Option<N>, A::Error> {
         let (at, report) = (self.at, self.report);
         let Some(scalar) = self.scalar("a whole number")? else { return Ok(None) };
-        let whole = match scalar.as_number() {
-            Number::Absent => return Ok(None),
-            Number::Word => return Ok(word),
-            Number::Whole(whole) => N::try_from(whole).ok(),
-            Number::TooLarge => None,
+        let whole = match (scalar.as_number(), word) {
+            (Number::Absent, _) | (Number::Word, Word::IsNothing) => return Ok(None),
+            (Number::Word, Word::Is(number)) => return Ok(Some(number)),
+            (Number::Whole(whole), _) => N::try_from(whole).ok(),
+            (Number::TooLarge, _) | (Number::Word, Word::IsRefused) => None,
         };
         if whole.is_none() {
             let bits = size_of::<N>() * 8;
