@@ -38,6 +38,10 @@ pub(crate) fn gzip_requests(case: &Case<'_>, expected: &mut Expected) {
             let changes = [("instanceId", text("gz-1")), ("metadata", entries(&[("k", "v")]))];
             *expected = instance_like(case, "instance big-1", &changes);
         }
+        "header 7 KB" => {
+            let instance = case.like("w87 gzip body: json").instance("gz-1");
+            expected.add_instance(instance);
+        }
         "content encoding gzip but plain" => refuse(Form::Plain, "the body is marked as gzip ", expected),
         _ => *expected = case.like("no slash"),
     }
@@ -248,6 +252,30 @@ pub(crate) fn visible_heartbeats(_: &Case<'_>, expected: &mut Expected) {
 /// The conflict shows the override of the item before it, not the cancel of the item after it.
 pub(crate) fn conflict_of_its_time(_: &Case<'_>, expected: &mut Expected) {
     expected.each_instance(|node| node.set("actionType", text("MODIFIED")));
+}
+
+/// The cancel before had a newer timestamp than the registration that follows it.
+pub(crate) fn tombstones(case: &Case<'_>, expected: &mut Expected) {
+    match case.name() {
+        "lower application: json" => expected.empty(404),
+        "apps afterwards" => expected.keep_instances(|node| instance_id(node) != "i-1"),
+        "delta afterwards" => {
+            expected.each_instance(|node| {
+                if instance_id(node) != "i-1" {
+                    return;
+                }
+                node.set("lastDirtyTimestamp", text("1700000000003"));
+                node.set("actionType", text("DELETED"));
+                if let Some(lease) = node.get_mut("leaseInfo")
+                    && let Some(registered) = lease.get("registrationTimestamp").cloned()
+                {
+                    lease.set("evictionTimestamp", registered);
+                }
+            });
+            expected.set_hash("UP_1_");
+        }
+        _ => answer_json("{\"responseList\":[{\"statusCode\":404}]}", expected),
+    }
 }
 
 /// Nobody has answered with a newer instance: the one that was registered, changed and renewed.

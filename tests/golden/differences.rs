@@ -60,6 +60,22 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
         change: errors::with_remark,
     },
     Difference {
+        id: "error-path",
+        java: "the error page is a page of its own under /error",
+        heureka: "404",
+        why: "nobody asks for it; the page of the Java server is no part of the specification",
+        of: Named(&[("26-pages", &["error page", "error page html"])]),
+        change: errors::no_error_path,
+    },
+    Difference {
+        id: "own-methods",
+        java: "Tomcat answers TRACE with all methods that it knows",
+        heureka: "the methods of the resource, as for every other method",
+        why: "wire.md 1.2.1",
+        of: Named(&[("04-routing", &["trace"])]),
+        change: errors::own_methods,
+    },
+    Difference {
         id: "refusals-explain",
         java: "a fixed text that names no member",
         heureka: "the same words, and beside them in documents a reason with member, finding and expectation, and an example",
@@ -84,7 +100,7 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
     },
     Difference {
         id: "bad-types",
-        java: "the error page under 415, and under 400 for what is no media type",
+        java: "the error page under 415, and under 400 for what is no media type; reads batches as XML if told so",
         heureka: "the same status and a sentence that says what was found and what is read",
         why: "issue 3, Bad input: the answer names the fault; no client sends such bodies",
         of: Where(errors::is_about_type),
@@ -108,7 +124,10 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
         java: "bodies of any size; 8 KB of request line and headers",
         heureka: "413 above 1 MB for a registration; 16 KB of headers",
         why: "issue 3 point 6",
-        of: Named(&[("08-content-types", &["body 3 MB", "body 12 MB", "header 9 KB", "path 9 KB"])]),
+        of: Named(&[(
+            "08-content-types",
+            &["body 3 MB", "body 12 MB", "header 7 KB", "header 9 KB", "path 9 KB"],
+        )]),
         change: errors::limits,
     },
     // Negotiation
@@ -138,7 +157,7 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
         of: Named(&[
             (
                 "08-content-types",
-                &["w87 gzip body", "w87 gzip body: json", "content encoding gzip but plain"],
+                &["w87 gzip body", "w87 gzip body: json", "content encoding gzip but plain", "header 7 KB"],
             ),
             ("18-batch", &["w141 no slash gzip"]),
         ]),
@@ -292,14 +311,31 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
     },
     Difference {
         id: "odd-metadata",
-        java: "null becomes the text `null`; an empty key or a control character makes the XML unreadable",
-        heureka: "null is dropped, the empty key is not in XML, a replacement stands for what XML forbids",
+        java: "null becomes the text `null`; an empty key, a colon in a key or a control character makes XML unreadable",
+        heureka: "null is dropped, the empty key is not in XML, the colon is escaped, a replacement stands for what XML forbids",
         why: "wire.md Q32, Q33, 4.1",
         of: Named(&[
-            ("05-register-json", &["w81 metadata scalars: *", "all as json", "all as xml"]),
+            (
+                "05-register-json",
+                &[
+                    "w81 metadata scalars: *",
+                    "full: xml",
+                    "w86 metadata escapes: xml",
+                    "all as json",
+                    "all as xml",
+                ],
+            ),
             ("10-poison", &["empty key xml", "empty key apps xml", "control character xml"]),
         ]),
         change: documents::odd_metadata,
+    },
+    Difference {
+        id: "upper-case-group",
+        java: "appGroupName in upper case if it came as JSON, as sent if it came as XML",
+        heureka: "in upper case",
+        why: "wire.md Q31",
+        of: Named(&[("07-register-xml", &["full: json", "full: xml", "all as xml", "all as json"])]),
+        change: documents::upper_case_group,
     },
     // Paths
     Difference {
@@ -400,6 +436,24 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
             ("18-batch", &["w144: json"]),
         ]),
         change: registry::visible_heartbeats,
+    },
+    Difference {
+        id: "tombstones",
+        java: "a replicated registration that is older than the cancel before it brings the instance back",
+        heureka: "it is answered 200 and dropped",
+        why: "replication.md 9.3.3; design, Decisions (replication)",
+        of: Named(&[(
+            "18-batch",
+            &[
+                "lower application: json",
+                "action number",
+                "w153 unknown member",
+                "string timestamp",
+                "delta afterwards",
+                "apps afterwards",
+            ],
+        )]),
+        change: registry::tombstones,
     },
     Difference {
         id: "conflict-of-its-time",

@@ -17,7 +17,9 @@ pub(crate) enum Check {
     TimePlus(i64),
     /// Either of the two: lists need not show the latest heartbeat.
     TimeOrPlus(i64),
-    /// A version number of a delta: a positive integer that never falls.
+    /// A time inside the test, or 0 for never.
+    TimeOrZero,
+    /// A version number of a delta: an integer from 0 on that never falls.
     Version,
     /// A figure of the machine, for instance `136mb` or `68mb (50%)`: digits stand where digits were recorded.
     Figure,

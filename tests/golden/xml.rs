@@ -15,6 +15,8 @@ pub(crate) enum Layout {
     Indented,
     /// No white space between elements: the compact form.
     Flat,
+    /// Required of nobody.
+    Free,
 }
 
 /// An XML document as a value.
