@@ -26,10 +26,9 @@ pub(super) struct Content<'x> {
 }
 
 impl<'x> Cursor<'x> {
-    /// Starts before the root of a document. A byte order mark is passed over; an encoding declaration is not looked at,
-    /// because bodies are UTF-8.
+    /// Starts before the root of a document. The parser passes over a byte order mark; an encoding declaration is not looked
+    /// at, because bodies are UTF-8.
     pub(super) fn new(body: &'x [u8], limits: &Limits) -> Result<Self, ReadError> {
-        let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
         let body = std::str::from_utf8(body).map_err(|error| {
             let position = error.valid_up_to();
             ReadError::new(Path::ROOT, format_args!("bytes that are not UTF-8 at {position}"), "UTF-8")

@@ -112,6 +112,16 @@ fn old_writers_put_single_objects_in_place_of_lists() {
 }
 
 #[test]
+fn an_application_has_its_own_name_or_else_that_of_its_instances() {
+    let instance = r#"{"hostName":"h","ipAddr":"i","app":"inner"}"#;
+    for (name, expected) in [(r#""name":"outer","#, "OUTER"), ("", "INNER")] {
+        let document = format!(r#"{{"application":{{{name}"instance":[{instance}]}}}}"#);
+        let read = read(Form::JsonFull, document.as_bytes());
+        assert_eq!((&*read.applications[0].0, &*read.applications[0].1[0].app), (expected, "INNER"));
+    }
+}
+
+#[test]
 fn an_instance_that_cannot_be_used_costs_itself_only() {
     let good = r#"{"instanceId":"g","hostName":"h","ipAddr":"i"}"#;
     let bad = [

@@ -35,13 +35,20 @@ fn deep_nesting_is_refused_wherever_it_stands() {
 }
 
 #[test]
+fn brackets_inside_texts_are_no_nesting() {
+    let text = format!("{}\\\"{}", "[".repeat(100), "{".repeat(100));
+    let body = format!("{{\"instance\":{{\"foo\":{{\"a\":\"{text}\"}}}}}}");
+    assert!(json::read_instance(body.as_bytes(), &Limits::DEFAULT).is_ok());
+}
+
+#[test]
 fn deep_xml_is_refused() {
     let body = format!("<instance>{}", "<a>".repeat(200_000));
     let error = xml::read_instance(body.as_bytes(), &Limits::DEFAULT).unwrap_err();
     assert!(error.found().starts_with("deeply nested"), "{error}");
-    for depth in [62, 63] {
+    for (depth, is_taken) in [(63, true), (64, false)] {
         let body = format!("<instance>{}{}</instance>", "<a>".repeat(depth), "</a>".repeat(depth));
-        assert!(xml::read_instance(body.as_bytes(), &Limits::DEFAULT).is_ok(), "{depth}");
+        assert_eq!(xml::read_instance(body.as_bytes(), &Limits::DEFAULT).is_ok(), is_taken, "{depth}");
     }
     read_with_all(body.as_bytes());
 }

@@ -134,6 +134,8 @@ fn w151_w152_a_body_without_a_list_is_refused_whole() {
     assert!(unreadable("{bad").contains("malformed JSON"));
     assert!(unreadable("<x/>").contains("malformed JSON"));
     assert!(unreadable(r#"{"replicationList":[{"appName":"A""#).contains("in replicationList[0], expected"));
+    let truncated = unreadable(r#"{"replicationList":[{"instanceInfo":{"hostName":"h"#);
+    assert!(truncated.contains("in replicationList[0].instanceInfo.hostName, expected"), "{truncated}");
 }
 
 #[test]
@@ -147,6 +149,7 @@ fn w152_w153_bad_items_cost_themselves_only() {
         r#"{"appName":"A","id":"i"}"#,
         r#"{"id":"i","action":"Heartbeat"}"#,
         r#"{"appName":"A","action":"Heartbeat"}"#,
+        r#"{"appName":"A","action":"Heartbeat","instanceInfo":{"instanceId":"i"}}"#,
         r#"{"appName":{},"id":"i","action":"Cancel"}"#,
         r#"{"appName":"A","id":"i","action":"Register","instanceInfo":"x"}"#,
         r#"{"appName":"A","id":"i","action":"Register","instanceInfo":{"metadata":{"a":[[1]]}}}"#,
@@ -163,8 +166,8 @@ fn w152_w153_bad_items_cost_themselves_only() {
     let actions = "expected Heartbeat, Register, Cancel, StatusUpdate or DeleteStatusOverride";
     assert_eq!(items[1], Err(format!("found \"Bogus\" in replicationList[1].action, {actions}")));
     assert_eq!(
-        items[10],
-        Err("found a list in replicationList[10].instanceInfo.metadata.a, expected a text".into())
+        items[11],
+        Err("found a list in replicationList[11].instanceInfo.metadata.a, expected a text".into())
     );
 }
 
@@ -184,6 +187,15 @@ fn w153b_an_item_that_is_no_object_spoils_the_list() {
         let expected = r#"expected an object with "appName", "id" and "action""#;
         assert_eq!(unreadable(&body), format!("found {found} in replicationList[0], {expected}"));
     }
+}
+
+#[test]
+fn of_repeated_lists_the_last_one_wins_and_a_null_action_is_none() {
+    let cancel = r#"{"appName":"A","id":"i","action":"Cancel"}"#;
+    let body = format!(r#"{{"replicationList":[{cancel},{cancel}],"replicationList":[{cancel}]}}"#);
+    assert_eq!(read(&body).len(), 1);
+    let error = read_one(r#"{"appName":"A","id":"i","action":null}"#).unwrap_err();
+    assert!(error.starts_with("found no action in replicationList[0],"), "{error}");
 }
 
 #[test]

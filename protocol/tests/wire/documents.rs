@@ -4,7 +4,7 @@ use heureka_protocol::document::{
     close_application, close_applications, open_application, open_applications, separator, write_instance,
     write_instance_document,
 };
-use heureka_protocol::{AppName, Form, Instance, Place};
+use heureka_protocol::{AppName, Form, Instance, Place, Status};
 
 use crate::samples::{LEASE, complete, minimal_amazon};
 
@@ -141,6 +141,12 @@ fn w120_w121_only_version_1_rewrites_the_status_and_not_the_override() {
     let expected = COMPLETE_XML.replace("<status>OUT_OF_SERVICE</status>", "<status>DOWN</status>");
     assert_eq!(instance_document(Form::XmlFullV1, &complete()), expected);
     assert!(instance_document(Form::XmlCompact, &complete()).contains("<status>OUT_OF_SERVICE</status>"));
+    for status in Status::IN_TEXT_ORDER {
+        let shown = instance_document(Form::XmlFullV1, &Instance { status, ..complete() });
+        let is_kept = matches!(status, Status::Up | Status::Down | Status::Starting);
+        let expected = if is_kept { status } else { Status::Down };
+        assert!(shown.contains(&format!("<status>{expected}</status>")), "{status}");
+    }
 }
 
 #[test]
