@@ -3,6 +3,10 @@
 //! No rule of the registry lives here; those are in `heureka-registry`. This crate turns requests into calls on the
 //! registry's [`heureka_actors::Handle`] and answers into bytes.
 
+pub mod actuator;
+pub mod cli;
+pub mod dashboard;
+pub mod host;
 pub mod http;
 pub mod limits;
 pub mod node;
@@ -11,3 +15,4 @@ pub mod process;
 pub mod status_report;
 pub mod telemetry;
 pub mod testing;
+pub mod tls;

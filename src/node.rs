@@ -20,7 +20,8 @@ use crate::http::rate_limiter::RateLimiter;
 use crate::http::security::Credentials;
 use crate::limits::NodeLimits;
 use crate::options::actor_options;
-use crate::telemetry::metrics::HttpMetrics;
+use crate::telemetry::metrics::{self, HttpMetrics};
+use crate::tls;
 
 /// Idle connections live longer than the 30 s between two heartbeats, so that heartbeats need not reconnect.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -42,25 +43,25 @@ pub struct Node {
     /// Open connections.
     pub connections: Arc<Connections>,
     /// Everything that `/actuator/prometheus` shows.
-    pub metric_registry: Registry,
+    pub metric_registry: Arc<Registry>,
     is_stopping: AtomicBool,
 }
 
 impl Node {
     fn new(settings: Settings, registry: Handle) -> Self {
         let metrics = HttpMetrics::default();
-        let mut metric_registry = Registry::with_prefix("eureka");
-        registry.shared().metrics.register(&mut metric_registry);
-        metrics.register(&mut metric_registry);
+        let connections = Arc::default();
+        let shows_instances = settings.registry.metrics_enabled;
+        let metric_registry = metrics::collect(registry.shared(), &metrics, &connections, shows_instances);
         let mono_ms = registry.shared().clock.now().mono_ms;
         Self {
             limits: NodeLimits::of(&settings.limits),
             rate_limiter: RateLimiter::new(&settings.registry.rate_limiter, mono_ms),
             credentials: Credentials::default(),
-            connections: Arc::default(),
+            connections,
             is_stopping: AtomicBool::new(false),
             metrics,
-            metric_registry,
+            metric_registry: Arc::new(metric_registry),
             settings,
             registry,
         }
@@ -187,17 +188,25 @@ fn listen(node: &web::Data<Node>) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
     let limits = &node.settings.limits;
     let workers = node.settings.placement.http_workers;
     let (connections, per_address) = (node.connections.clone(), limits.max_connections_per_address);
-    let server = HttpServer::new(move || App::new().app_data(data.clone()).default_service(web::to(dispatch::handle)))
-        .workers(workers)
-        .max_connections(limits.max_connections.div_ceil(workers))
-        .keep_alive(KEEP_ALIVE)
-        .client_request_timeout(Duration::from_millis(limits.header_timeout_ms))
-        .tcp_nodelay(true)
-        .on_connect(move |connection, data| connections::on_connect(&connections, per_address, connection, data))
-        .shutdown_timeout(node.settings.server.shutdown_timeout_ms.div_ceil(1000))
-        .disable_signals();
+    let server =
+        HttpServer::new(move || App::new().app_data(data.clone()).default_service(web::to(dispatch::handle)))
+            .workers(workers)
+            .max_connections(limits.max_connections.div_ceil(workers))
+            .keep_alive(KEEP_ALIVE)
+            .client_request_timeout(Duration::from_millis(limits.header_timeout_ms))
+            .tcp_nodelay(true)
+            .on_connect(move |connection, data| {
+                connections::on_connect(&connections, per_address, connection, data)
+            })
+            .shutdown_timeout(node.settings.server.shutdown_timeout_ms.div_ceil(1000))
+            .disable_signals();
     let address = node.settings.server.socket_address();
-    let server = server.bind(address).with_context(|| format!("cannot listen on {address} (server.port, server.address)"))?;
+    let bound = match &node.settings.server.tls {
+        Some(tls) => server.bind_rustls_0_23(address, tls::server_config(tls)?),
+        None => server.bind(address),
+    };
+    let server =
+        bound.with_context(|| format!("cannot listen on {address} (server.port, server.address)"))?;
     let addresses = server.addrs();
     Ok((server.run(), addresses))
 }

@@ -66,7 +66,9 @@ mod tests {
 
     #[test]
     fn uptime_has_javas_form() {
-        let at = |days: u64, hours: u64, minutes: u64| uptime(((days * 24 + hours) * 60 + minutes) * MS_PER_MINUTE);
+        let at = |days: u64, hours: u64, minutes: u64| {
+            uptime(((days * 24 + hours) * 60 + minutes) * MS_PER_MINUTE)
+        };
         assert_eq!((at(0, 0, 0), at(0, 23, 59)), ("00:00".into(), "23:59".into()));
         assert_eq!((at(1, 0, 10), at(2, 3, 7)), ("1 day 00:10".into(), "2 days 03:07".into()));
     }

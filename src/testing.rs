@@ -27,14 +27,10 @@ impl TestServer {
         if pairs.iter().all(|(key, _)| *key != "server.port") {
             pairs.push(("server.port", "0"));
         }
-        let mut settings = Settings::default();
-        for (k, v) in &pairs {
-            match *k {
-                "eureka.server.use-read-only-response-cache" => settings.registry.cache.use_read_only = *v != "false",
-                "server.port" => settings.server.port = v.parse().unwrap_or(0),
-                _ => {}
-            }
-        }
+        let mut settings = match Settings::from_properties(&pairs) {
+            Ok(settings) => settings,
+            Err(error) => panic!("the test's properties are wrong: {error}"),
+        };
         settings.server.address = std::net::Ipv4Addr::LOCALHOST.into();
         settings.snapshots.enabled = false;
         let (started, has_started) = mpsc::channel();

@@ -40,7 +40,8 @@ impl Banner {
             (true, true) if *leases == 0 => Self {
                 level: "caution",
                 title: "EMERGENCY state, but nothing is registered",
-                text: "No instance is registered, so no renewals come in. There is nothing to protect.".to_owned(),
+                text: "No instance is registered, so no renewals come in. There is nothing to protect."
+                    .to_owned(),
             },
             (true, true) => Self {
                 level: "alarm",
@@ -59,7 +60,14 @@ mod tests {
     use super::*;
 
     fn explanation(state: ProtectionState, leases: u64) -> Explanation {
-        Explanation { state, expected_clients: 10, threshold: 17, renewals: 3, leases, clients_enough: Some(9) }
+        Explanation {
+            state,
+            expected_clients: 10,
+            threshold: 17,
+            renewals: 3,
+            leases,
+            clients_enough: Some(9),
+        }
     }
 
     #[test]
@@ -73,7 +81,8 @@ mod tests {
         assert!(switched_off.title.contains("off") && !switched_off.title.contains("EMERGENCY"));
         let both = Banner::of(true, false, &off).expect("a banner");
         assert!(both.title.contains("below") && both.text.contains("threshold of 17"));
-        let empty = Banner::of(true, true, &explanation(ProtectionState::NothingExpected, 0)).expect("a banner");
+        let empty =
+            Banner::of(true, true, &explanation(ProtectionState::NothingExpected, 0)).expect("a banner");
         assert!(empty.title.starts_with("EMERGENCY") && empty.level == "caution");
     }
 }

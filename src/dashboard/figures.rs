@@ -2,7 +2,7 @@
 
 use heureka_actors::cache::View;
 use heureka_protocol::Status;
-use heureka_registry::Explanation;
+use heureka_registry::{Explanation, ProtectionState};
 
 use super::numbers::{grouped, grouped_count};
 
@@ -26,7 +26,7 @@ impl Figure {
 /// Instances, applications, the statuses that occur, renewals, eviction.
 pub fn figures(view: &View, explanation: &Explanation) -> Vec<Figure> {
     let counts = view.counts();
-    let all: u64 = Status::IN_TEXT_ORDER.into_iter().map(|status| counts.get(status)).sum();
+    let all = counts.total();
     let applications = u64::try_from(view.apps().count()).unwrap_or(u64::MAX);
     let mut figures = vec![
         Figure::new(noun(all, "instance"), grouped_count(all), "plain"),
@@ -38,13 +38,20 @@ pub fn figures(view: &View, explanation: &Explanation) -> Vec<Figure> {
             figures.push(Figure::new(status.as_str(), grouped_count(count), status.as_str()));
         }
     }
-    let threshold = grouped(explanation.threshold);
-    let renewals = format!("renewals last min, threshold {threshold}");
-    figures.push(Figure::new(renewals, grouped_count(explanation.renewals), "plain"));
-    let is_paused = explanation.state.is_eviction_paused();
-    let (state, class) = if is_paused { ("paused", "paused") } else { ("on", "plain") };
-    figures.push(Figure::new("eviction", state.to_owned(), class));
+    let renewals = format!("{} / {}", grouped_count(explanation.renewals), grouped(explanation.threshold));
+    figures.push(Figure::new("renews last min / threshold", renewals, "plain"));
+    figures.push(eviction(explanation.state));
     figures
+}
+
+/// Whether expired instances are evicted. Only protection at work shall catch the eye: a pause at the start is normal.
+fn eviction(state: ProtectionState) -> Figure {
+    let (text, class) = match state {
+        ProtectionState::TooFewRenewals => ("eviction paused", "state paused"),
+        state if state.is_eviction_paused() => ("eviction paused", "state calm"),
+        _ => ("eviction on", "state calm"),
+    };
+    Figure::new("", text.to_owned(), class)
 }
 
 fn noun(count: u64, singular: &str) -> String {

@@ -45,7 +45,9 @@ const KEPT_FOR: HeaderValue = HeaderValue::from_static("public, max-age=86400");
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let bytes = [&CSS, &JS, &ICON].into_iter().flat_map(|file| file.content);
     // FNV-1a: any change of a file shall change the address, nothing more.
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    });
     format!("{hash:016x}")
 });
 
@@ -70,13 +72,12 @@ impl Addresses {
     }
 }
 
-/// The file of a folder below `/eureka`, if there is such a folder.
+/// The file of a folder below `/eureka`; `None` if there is none.
 #[must_use]
-pub fn answer(folder: &str, name: &str) -> HttpResponse {
-    let found = [&CSS, &JS, &ICON].into_iter().find(|file| (file.folder, file.name) == (folder, name));
-    let Some(file) = found else { return reply::empty(StatusCode::NOT_FOUND) };
+pub fn answer(folder: &str, name: &str) -> Option<HttpResponse> {
+    let file = [&CSS, &JS, &ICON].into_iter().find(|file| (file.folder, file.name) == (folder, name))?;
     let mut response = reply::body(StatusCode::OK, file.content_type, file.content);
     response.headers_mut().insert(CACHE_CONTROL, KEPT_FOR);
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
+    Some(response)
 }

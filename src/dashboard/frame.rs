@@ -1,7 +1,7 @@
 //! What both pages have: navigation, banner, System Status, DS Replicas (spec `spring.md` 2.1 to 2.4).
 
 use heureka_config::Settings;
-use heureka_registry::Explanation;
+use heureka_registry::{Explanation, ProtectionState};
 
 use super::banner::Banner;
 use super::files::Addresses;
@@ -59,8 +59,10 @@ pub struct Frame {
     pub banner: Option<Banner>,
     /// The two tables of System Status.
     pub system: [Vec<Row>; 2],
-    /// What self-preservation does and why, in words.
+    /// What self-preservation does and why.
     pub explanation: Explanation,
+    /// The same as one or two sentences.
+    pub words: String,
     /// Peers.
     pub peers: Vec<Peer>,
 }
@@ -95,8 +97,17 @@ impl Frame {
                     Row::new("Renews (last min)", grouped_count(renewals)),
                 ],
             ],
+            words: words(&explanation),
             explanation,
             peers: node.peer_urls().into_iter().map(Peer::new).collect(),
         }
     }
+}
+
+/// An empty registry has no threshold worth explaining.
+fn words(explanation: &Explanation) -> String {
+    if explanation.leases == 0 && explanation.state == ProtectionState::NothingExpected {
+        return "No instance is registered, so there is nothing to evict.".to_owned();
+    }
+    explanation.to_string()
 }

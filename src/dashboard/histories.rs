@@ -48,5 +48,7 @@ pub fn tables(histories: &Histories) -> [HistoryTable<'_>; 2] {
 
 fn rows(history: &History) -> Vec<EventRow<'_>> {
     let entries = history.newest_first();
-    entries.map(|entry| EventRow { time: event_time(entry.at_wall_ms), app: &entry.app, id: &entry.id }).collect()
+    entries
+        .map(|entry| EventRow { time: event_time(entry.at_wall_ms), app: &entry.app, id: &entry.id })
+        .collect()
 }

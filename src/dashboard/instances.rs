@@ -12,8 +12,12 @@ use super::links;
 
 /// Instances of one status that stand in the row itself; the others open on a click.
 const SHOWN_AT_ONCE: usize = 8;
+/// The same for instances that are UP in a registry of more than [`LARGE`] instances: rows shall fit the screen.
+const SHOWN_OF_MANY: usize = 3;
+/// From so many instances on a registry is large.
+const LARGE: u64 = 200;
 /// Hiding fewer than this is not worth a click.
-const HIDDEN_AT_LEAST: usize = 4;
+const HIDDEN_AT_LEAST: usize = 3;
 /// Instances of one status of one application that are on the page at all.
 const LISTED_PER_GROUP: usize = 1_000;
 /// Instances on the page.
@@ -103,8 +107,30 @@ pub struct InstanceLink<'a> {
     pub href: Option<&'a str>,
     /// True if an operator has set its status.
     pub is_overridden: bool,
-    /// True if a comma belongs in front.
-    pub is_after_another: bool,
+    /// True if a comma belongs behind it.
+    pub is_before_another: bool,
+}
+
+/// How much may still stand on the page.
+#[derive(Debug)]
+struct Room {
+    left: usize,
+    is_large: bool,
+}
+
+impl Room {
+    /// Takes up to `count` instances.
+    fn take(&mut self, count: usize) -> usize {
+        let taken = count.min(LISTED_PER_GROUP).min(self.left);
+        self.left -= taken;
+        taken
+    }
+
+    /// How many of the listed instances of a status are visible at once.
+    fn at_once(&self, status: Status, listed: usize) -> usize {
+        let shown = if self.is_large && status == Status::Up { SHOWN_OF_MANY } else { SHOWN_AT_ONCE };
+        if listed < shown + HIDDEN_AT_LEAST { listed } else { shown }
+    }
 }
 
 impl<'a> Listing<'a> {
@@ -112,14 +138,14 @@ impl<'a> Listing<'a> {
     pub fn of(view: &'a View, api: &str) -> Self {
         let mut views: Vec<&AppView> = view.apps().map(|app| &**app).collect();
         views.sort_by(|a, b| a.name.cmp(&b.name));
-        let mut room = LISTED_IN_ALL;
+        let mut room = Room { left: LISTED_IN_ALL, is_large: view.counts().total() > LARGE };
         let apps = views.into_iter().map(|app| AppRow::of(app, api, &mut room)).collect();
         Self { apps }
     }
 }
 
 impl<'a> AppRow<'a> {
-    fn of(app: &'a AppView, api: &str, room: &mut usize) -> Self {
+    fn of(app: &'a AppView, api: &str, room: &mut Room) -> Self {
         let instances: Vec<&Instance> = app.entries().iter().map(|entry| &entry.record.instance).collect();
         let groups = Status::IN_TEXT_ORDER.into_iter().filter_map(|status| {
             let of_status: Vec<&Instance> =
@@ -137,17 +163,15 @@ impl<'a> AppRow<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn of(status: Status, instances: &[&'a Instance], room: &mut usize) -> Self {
+    fn of(status: Status, instances: &[&'a Instance], room: &mut Room) -> Self {
         let count = instances.len();
-        let listed = count.min(LISTED_PER_GROUP).min(*room);
-        *room -= listed;
-        let is_short = count < SHOWN_AT_ONCE + HIDDEN_AT_LEAST;
-        let at_once = if is_short { listed } else { listed.min(SHOWN_AT_ONCE) };
+        let listed = room.take(count);
+        let at_once = room.at_once(status, listed);
         let links = instances[..listed].iter().enumerate().map(|(index, instance)| InstanceLink {
             id: &instance.instance_id,
             href: instance.status_page_url.as_deref().and_then(links::safe),
             is_overridden: instance.overridden_status != Status::Unknown,
-            is_after_another: index != 0 && index != at_once,
+            is_before_another: index + 1 != at_once && index + 1 != listed,
         });
         Self { status, count, left_out: count - listed, links: links.collect(), at_once }
     }

@@ -51,8 +51,11 @@ mod tests {
     #[test]
     fn times_have_the_pattern_of_the_page_and_nonsense_has_none() {
         let time = current_time(1_700_000_000_000);
-        let pattern: String =
-            time.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect::<String>().replace('-', "+");
+        let pattern: String = time
+            .chars()
+            .map(|c| if c.is_ascii_digit() { '0' } else { c })
+            .collect::<String>()
+            .replace('-', "+");
         assert_eq!(pattern, "0000+00+00T00:00:00 +0000", "{time}");
         assert_eq!(event_time(i64::MAX), "");
     }

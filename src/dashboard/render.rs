@@ -43,6 +43,7 @@ struct StatusPage<'a> {
     listing: Listing<'a>,
     general: Vec<Row>,
     own: Vec<Row>,
+    api_address: String,
 }
 
 /// Page of the last events.
@@ -55,13 +56,15 @@ struct LastNPage<'a> {
 
 /// The start page. It shows what has been written up to now, not what the read-only tier shows.
 pub async fn status(node: &Node, request: &HttpRequest) -> HttpResponse {
-    let sources = async { Ok::<_, Refused>((node.registry.current_view().await?, StatusReport::of(node).await?)) };
+    let sources =
+        async { Ok::<_, Refused>((node.registry.current_view().await?, StatusReport::of(node).await?)) };
     let (view, report) = match sources.await {
         Ok(sources) => sources,
         Err(refused) => return unavailable(&refused),
     };
     let (frame, own) = (Frame::of(node), own_rows(node));
-    page(node, request, move || render_status(frame, &view, report, own)).await
+    let api_address = api_address(request, &frame);
+    page(node, request, move || render_status(frame, &view, report, own, api_address)).await
 }
 
 /// The page of the last events.
@@ -74,13 +77,26 @@ pub async fn last_n(node: &Node, request: &HttpRequest) -> HttpResponse {
     page(node, request, move || render_last_n(frame, &histories)).await
 }
 
-fn render_status(frame: Frame, view: &Arc<View>, report: StatusReport, own: Vec<Row>) -> askama::Result<String> {
+/// What clients of this node are told, as the reader reaches it.
+fn api_address(request: &HttpRequest, frame: &Frame) -> String {
+    let connection = request.connection_info();
+    format!("{}://{}{}/", connection.scheme(), connection.host(), frame.links.api)
+}
+
+fn render_status(
+    frame: Frame,
+    view: &Arc<View>,
+    report: StatusReport,
+    own: Vec<Row>,
+    api_address: String,
+) -> askama::Result<String> {
     let rows = report.general.into_iter().chain(report.replicas);
     let page = StatusPage {
         figures: figures(view, &frame.explanation),
         listing: Listing::of(view, &frame.links.api),
         general: rows.map(|(name, value)| Row::new(name, value)).collect(),
         own,
+        api_address,
         frame,
     };
     page.render()
@@ -107,7 +123,8 @@ async fn page(
     request: &HttpRequest,
     render: impl FnOnce() -> askama::Result<String> + Send + 'static,
 ) -> HttpResponse {
-    let takes_gzip = negotiate::encoding(request) == Encoding::Gzip && node.settings.server.compression.enabled;
+    let takes_gzip =
+        negotiate::encoding(request) == Encoding::Gzip && node.settings.server.compression.enabled;
     let made = web::block(move || {
         let plain = Bytes::from(render()?);
         let packed = takes_gzip.then(|| gzip(&plain));

@@ -17,7 +17,8 @@ pub async fn whole_registry(
     version: ApiVersion,
     scope: Scope,
 ) -> Result<HttpResponse, ApiError> {
-    let has_regions = query::first(request.query_string(), "regions").is_some_and(|regions| !regions.is_empty());
+    let has_regions =
+        query::first(request.query_string(), "regions").is_some_and(|regions| !regions.is_empty());
     let counts = &node.metrics.fetches;
     if scope == Scope::Full {
         counts.full.inc();

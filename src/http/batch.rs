@@ -33,11 +33,17 @@ impl From<StatusCode> for ItemAnswer {
 }
 
 /// `POST peerreplication/batch`.
-pub async fn apply(node: &Node, request: &HttpRequest, mut payload: Payload) -> Result<HttpResponse, ApiError> {
+pub async fn apply(
+    node: &Node,
+    request: &HttpRequest,
+    mut payload: Payload,
+) -> Result<HttpResponse, ApiError> {
     match negotiate::body_format(request).map_err(ApiError::ContentType)? {
         BodyFormat::Json => {}
         BodyFormat::Xml => {
-            return Err(ApiError::ContentType(ContentTypeError::Malformed("an XML type; a batch is JSON".into())));
+            return Err(ApiError::ContentType(ContentTypeError::Malformed(
+                "an XML type; a batch is JSON".into(),
+            )));
         }
     }
     let is_gzipped = negotiate::is_gzipped(request);
@@ -102,8 +108,11 @@ fn apply_item(core: &mut AppCore, item: ReplicationItem, context: &ItemContext) 
     let ReplicationItem { app, id, task } = item;
     match task {
         ReplicationTask::Register(instance) => {
-            let registration =
-                Registration { path_app: &app, now_wall_ms: context.now_wall_ms, require_data_center_id: false };
+            let registration = Registration {
+                path_app: &app,
+                now_wall_ms: context.now_wall_ms,
+                require_data_center_id: false,
+            };
             match instance.into_instance(&registration) {
                 Ok(mut instance) => {
                     instance.is_coordinating_discovery_server = *instance.instance_id == *context.own_id;

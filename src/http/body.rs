@@ -67,7 +67,11 @@ pub async fn read(payload: &mut Payload, is_gzipped: bool, limits: BodyLimits) -
 ///
 /// # Errors
 /// As for [`read`], for bodies that are too long or too slow.
-pub async fn discard(request: &HttpRequest, payload: &mut Payload, limits: BodyLimits) -> Result<(), BodyError> {
+pub async fn discard(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    limits: BodyLimits,
+) -> Result<(), BodyError> {
     let headers = request.headers();
     let length = headers.get(CONTENT_LENGTH);
     let has_body = length.is_some_and(|length| length != "0") || headers.contains_key(TRANSFER_ENCODING);

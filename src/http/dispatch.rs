@@ -8,7 +8,10 @@ use heureka_actors::cache::Scope;
 
 use super::error::ApiError;
 use super::path::{ApiVersion, PathError, Resource, Target};
-use super::{applications, batch, body, connections, headers, instances, pages, path, rate_limiter, reply, security, server};
+use super::{
+    applications, batch, body, connections, headers, instances, pages, path, rate_limiter, reply, security,
+    server,
+};
 use crate::node::Node;
 
 /// Answers a request. Never fails: whatever goes wrong becomes an answer.
@@ -20,12 +23,13 @@ pub async fn handle(request: HttpRequest, mut payload: Payload, node: Data<Node>
     let target = path::parse(&raw_path, &node.settings.server.context_path);
     let is_body_read =
         matches!(&target, Ok(Target::Api(_, resource)) if reads_body(resource, request.method()));
-    if !is_body_read && let Err(error) = body::discard(&request, &mut payload, node.limits.registration).await {
+    if !is_body_read && let Err(error) = body::discard(&request, &mut payload, node.limits.registration).await
+    {
         return ApiError::Body(error).respond();
     }
     let target = match target {
         Ok(target) => target,
-        Err(PathError::NotFound) => return reply::empty(StatusCode::NOT_FOUND),
+        Err(PathError::NotFound) => return pages::outside(&raw_path, &node),
         Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
     };
     if let Some(refusal) = security::refuse(&request, &node, &target) {
@@ -83,7 +87,7 @@ async fn api(
         tracing::debug!(?error, path = request.path(), "request refused");
         error.respond()
     });
-    node.metrics.finish(timer, response.status());
+    node.metrics.finish(&timer, response.status());
     response
 }
 

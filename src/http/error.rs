@@ -102,7 +102,9 @@ impl ApiError {
             Self::Body(BodyError::TooSlow(_)) => StatusCode::REQUEST_TIMEOUT,
             Self::ContentType(ContentTypeError::Unsupported(_)) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Registry(refused) | Self::RegistryOnHeartbeat(refused) => match refused {
-                Refused::Overloaded { .. } | Refused::TimedOut | Refused::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+                Refused::Overloaded { .. } | Refused::TimedOut | Refused::Stopping => {
+                    StatusCode::SERVICE_UNAVAILABLE
+                }
                 Refused::Internal => StatusCode::INTERNAL_SERVER_ERROR,
                 Refused::ApplicationFull { .. } | Refused::RegistryFull { .. } => StatusCode::FORBIDDEN,
             },

@@ -14,7 +14,8 @@ const LINE_OVERHEAD: usize = 4;
 pub fn refuse(request: &HttpRequest, node: &Node) -> Option<HttpResponse> {
     let limit = node.settings.limits.header_bytes;
     let line = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
-    let headers: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + LINE_OVERHEAD).sum();
+    let headers: usize =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + LINE_OVERHEAD).sum();
     if line > limit {
         let reason = format!("the request line has {line} bytes, at most {limit} are allowed");
         return Some(reply::text(StatusCode::URI_TOO_LONG, reason));

@@ -28,7 +28,8 @@ pub async fn register(
 ) -> Result<HttpResponse, ApiError> {
     let format = negotiate::body_format(request).map_err(ApiError::ContentType)?;
     let is_gzipped = negotiate::is_gzipped(request);
-    let bytes = body::read(&mut payload, is_gzipped, node.limits.registration).await.map_err(ApiError::Body)?;
+    let bytes =
+        body::read(&mut payload, is_gzipped, node.limits.registration).await.map_err(ApiError::Body)?;
     let draft = match format {
         BodyFormat::Json => json::read_instance(&bytes, &node.limits.reader),
         BodyFormat::Xml => xml::read_instance(&bytes, &node.limits.reader),
@@ -94,7 +95,9 @@ pub async fn renew(
     let last_dirty = query::number(parameters, "lastDirtyTimestamp").map_err(|_| ApiError::BadHeartbeat)?;
     let origin = origin(request);
     let overridden = match query::first(parameters, "overriddenstatus") {
-        Some(text) if origin == Origin::Peer => Some(Status::from_exact(&text).ok_or(ApiError::BadHeartbeat)?),
+        Some(text) if origin == Origin::Peer => {
+            Some(Status::from_exact(&text).ok_or(ApiError::BadHeartbeat)?)
+        }
         _ => None,
     };
     let beat = Heartbeat { last_dirty, overridden };
@@ -104,12 +107,19 @@ pub async fn renew(
         RenewalAnswer::NotFound | RenewalAnswer::UnknownStatus | RenewalAnswer::RenewedSendAgain => {
             reply::empty(StatusCode::NOT_FOUND)
         }
-        RenewalAnswer::Conflict(record) => single_instance(node, request, version, StatusCode::CONFLICT, &record),
+        RenewalAnswer::Conflict(record) => {
+            single_instance(node, request, version, StatusCode::CONFLICT, &record)
+        }
     })
 }
 
 /// `DELETE apps/{app}/{id}`.
-pub async fn cancel(node: &Node, request: &HttpRequest, app: &str, id: &str) -> Result<HttpResponse, ApiError> {
+pub async fn cancel(
+    node: &Node,
+    request: &HttpRequest,
+    app: &str,
+    id: &str,
+) -> Result<HttpResponse, ApiError> {
     match node.registry.cancel(app, id, origin(request)).await? {
         true => Ok(reply::empty(StatusCode::OK)),
         false => Err(ApiError::NotFound),
@@ -117,7 +127,12 @@ pub async fn cancel(node: &Node, request: &HttpRequest, app: &str, id: &str) -> 
 }
 
 /// `PUT apps/{app}/{id}/status?value=S`. An unknown instance is 404 whatever the value.
-pub async fn set_status(node: &Node, request: &HttpRequest, app: &str, id: &str) -> Result<HttpResponse, ApiError> {
+pub async fn set_status(
+    node: &Node,
+    request: &HttpRequest,
+    app: &str,
+    id: &str,
+) -> Result<HttpResponse, ApiError> {
     node.registry.instance(app, id).await?.ok_or(ApiError::NotFound)?;
     let status = status_value(request)?.ok_or_else(|| wrong_status("nothing"))?;
     let dirty = dirty_timestamp(request)?;
@@ -176,7 +191,8 @@ pub async fn merge_metadata(
     id: &str,
 ) -> Result<HttpResponse, ApiError> {
     let entries = query::all(request.query_string());
-    let merged = node.registry.merge_metadata(app, id, entries, node.limits.metadata, origin(request)).await?;
+    let merged =
+        node.registry.merge_metadata(app, id, entries, node.limits.metadata, origin(request)).await?;
     merged.map_err(ApiError::Metadata)?;
     Ok(reply::empty(StatusCode::OK))
 }

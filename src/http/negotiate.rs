@@ -28,7 +28,8 @@ fn contains_json(accept: &str) -> bool {
 
 /// The form of a document that exists full and compact.
 pub fn form(request: &HttpRequest, version: ApiVersion) -> Form {
-    let is_compact = header(request, &EUREKA_ACCEPT).is_some_and(|value| value.eq_ignore_ascii_case("compact"));
+    let is_compact =
+        header(request, &EUREKA_ACCEPT).is_some_and(|value| value.eq_ignore_ascii_case("compact"));
     match (wants_json(request), is_compact, version) {
         (true, true, _) => Form::JsonCompact,
         (true, false, _) => Form::JsonFull,
@@ -87,7 +88,8 @@ pub fn body_format(request: &HttpRequest) -> Result<BodyFormat, ContentTypeError
     if !media_type.contains('/') {
         return Err(ContentTypeError::Malformed(text));
     }
-    let charset = parts.filter_map(|part| part.strip_prefix("charset=")).map(|name| name.trim_matches('"')).next();
+    let charset =
+        parts.filter_map(|part| part.strip_prefix("charset=")).map(|name| name.trim_matches('"')).next();
     if charset.is_some_and(|name| !matches!(name, "utf-8" | "iso-8859-1" | "us-ascii")) {
         return Err(ContentTypeError::Unsupported(text));
     }

@@ -87,7 +87,9 @@ pub enum PathError {
     #[error("no such resource")]
     NotFound,
     /// Answer 400.
-    #[error("the path holds a broken percent escape or text that is not UTF-8; expected %XX escapes of UTF-8 bytes")]
+    #[error(
+        "the path holds a broken percent escape or text that is not UTF-8; expected %XX escapes of UTF-8 bytes"
+    )]
     BadEscape,
 }
 
@@ -191,7 +193,11 @@ mod tests {
         for prefix in ["/eureka", "/eureka/v2", "/eureka/v1", "/v2", "/V2", "//eureka"] {
             for slash in ["", "/"] {
                 let path = format!("{prefix}/apps{slash}");
-                assert_eq!(parse(&path, "").map(|t| matches!(t, Target::Api(_, Resource::Applications))), Ok(true), "{path}");
+                assert_eq!(
+                    parse(&path, "").map(|t| matches!(t, Target::Api(_, Resource::Applications))),
+                    Ok(true),
+                    "{path}"
+                );
             }
         }
         assert!(matches!(parse("/eureka/v1/apps", ""), Ok(Target::Api(ApiVersion::V1, _))));

@@ -46,7 +46,12 @@ impl RateLimiter {
             refilled_mono_ms: mono_ms,
         };
         let all_fetches = bucket(settings.registry_fetch_average_rate);
-        Self { buckets: Mutex::new(Buckets { all_fetches, full_fetches: bucket(settings.full_fetch_average_rate) }) }
+        Self {
+            buckets: Mutex::new(Buckets {
+                all_fetches,
+                full_fetches: bucket(settings.full_fetch_average_rate),
+            }),
+        }
     }
 
     /// Takes the tokens of one fetch; false if there are too few. A full fetch takes one from both buckets even if one
@@ -134,7 +139,8 @@ mod tests {
 
     #[test]
     fn a_rate_of_zero_means_no_limit() {
-        let settings = RateLimiterSettings { registry_fetch_average_rate: 0, ..RateLimiterSettings::default() };
+        let settings =
+            RateLimiterSettings { registry_fetch_average_rate: 0, ..RateLimiterSettings::default() };
         let limiter = RateLimiter::new(&settings, 0);
         assert!((0..1000).all(|_| limiter.allows(false, 0)));
     }

@@ -49,7 +49,6 @@ fn typed(status: StatusCode, content_type: &'static str, encoding: Encoding) -> 
     builder
 }
 
-
 /// Body that hands out the chunks of a document one by one.
 struct DocumentBody {
     document: Arc<Document>,

@@ -1,0 +1,198 @@
+//! `/actuator/health`: is the node alive, does it take traffic, and what it is made of.
+//!
+//! The tree of components is Boot's, so that monitors which look into it find what they look for.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use heureka_config::settings::ShowDetails;
+use serde_json::{Map, Value, json};
+
+use super::accept;
+use crate::http::{reply, security};
+use crate::node::Node;
+
+/// Groups that have a path of their own.
+const GROUPS: [&str; 2] = ["liveness", "readiness"];
+
+/// Status of a component, worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Health {
+    OutOfService,
+    Up,
+    Unknown,
+}
+
+impl Health {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::OutOfService => "OUT_OF_SERVICE",
+            Self::Up => "UP",
+            Self::Unknown => "UNKNOWN",
+        }
+    }
+
+    const fn code(self) -> StatusCode {
+        match self {
+            Self::OutOfService => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Up | Self::Unknown => StatusCode::OK,
+        }
+    }
+}
+
+/// A component: a leaf with a status of its own, or a composite of others.
+#[derive(Debug)]
+enum Component {
+    Leaf { health: Health, description: Option<&'static str>, details: Option<Value> },
+    Composite(Vec<(&'static str, Component)>),
+}
+
+impl Component {
+    const fn leaf(health: Health) -> Self {
+        Self::Leaf { health, description: None, details: None }
+    }
+
+    /// The worst of its parts.
+    fn health(&self) -> Health {
+        match self {
+            Self::Leaf { health, .. } => *health,
+            Self::Composite(parts) => {
+                parts.iter().map(|(_, part)| part.health()).min().unwrap_or(Health::Unknown)
+            }
+        }
+    }
+
+    fn part(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Leaf { .. } => None,
+            Self::Composite(parts) => parts.iter().find(|(known, _)| *known == name).map(|(_, part)| part),
+        }
+    }
+
+    fn to_json(&self, shows_details: bool) -> Map<String, Value> {
+        let mut map = Map::new();
+        map.insert("status".to_owned(), self.health().as_str().into());
+        match self {
+            Self::Leaf { description, details, .. } if shows_details => {
+                map.extend(description.map(|text| ("description".to_owned(), Value::from(text))));
+                map.extend(details.clone().map(|details| ("details".to_owned(), details)));
+            }
+            Self::Leaf { .. } => {}
+            Self::Composite(parts) => {
+                let parts =
+                    parts.iter().map(|(name, part)| ((*name).to_owned(), part.to_json(shows_details).into()));
+                map.insert("components".to_owned(), Value::Object(parts.collect()));
+            }
+        }
+        map
+    }
+}
+
+/// Answers for the whole, a group, or a component; 404 without a body for what does not exist or is not shown.
+pub fn answer(request: &HttpRequest, node: &Node, path: &[&str]) -> HttpResponse {
+    let settings = &node.settings.management.health;
+    if let [group] = path
+        && settings.probes_enabled
+        && GROUPS.contains(group)
+    {
+        let health = if *group == "readiness" { readiness(node) } else { Health::Up };
+        return accept::json(request, health.code(), &json!({"status": health.as_str()}));
+    }
+    let shows = |who| shows_to(who, request, node);
+    let (shows_details, shows_components) = (shows(settings.show_details), shows(settings.show_components));
+    let root = components(node);
+    let mut component = &root;
+    for name in path {
+        match component.part(name).filter(|_| shows_components) {
+            Some(part) => component = part,
+            None => return reply::empty(StatusCode::NOT_FOUND),
+        }
+    }
+    let mut body = component.to_json(shows_details);
+    if !shows_components {
+        body.remove("components");
+    }
+    if settings.probes_enabled && matches!(component, Component::Composite(_)) {
+        body.insert("groups".to_owned(), json!(GROUPS));
+    }
+    accept::json(request, component.health().code(), &body.into())
+}
+
+fn shows_to(who: ShowDetails, request: &HttpRequest, node: &Node) -> bool {
+    match who {
+        ShowDetails::Never => false,
+        ShowDetails::WhenAuthorized => security::is_authenticated(request, node),
+        ShowDetails::Always => true,
+    }
+}
+
+/// Ready once the node has opened for traffic, until it stops. Unlike Java's, which is ready while it still copies the
+/// registry from its peers (spec `spring.md` item 66).
+fn readiness(node: &Node) -> Health {
+    if node.is_ready() { Health::Up } else { Health::OutOfService }
+}
+
+fn components(node: &Node) -> Component {
+    let discovery =
+        Component::Leaf { health: Health::Up, description: None, details: Some(json!({"services": []})) };
+    let no_certificates = json!({"expiringChains": [], "invalidChains": [], "validChains": []});
+    let mut parts = vec![
+        (
+            "discoveryComposite",
+            Component::Composite(vec![("discoveryClient", discovery), ("eureka", eureka(node))]),
+        ),
+        ("ping", Component::leaf(Health::Up)),
+        ("refreshScope", Component::leaf(Health::Up)),
+        ("ssl", Component::Leaf { health: Health::Up, description: None, details: Some(no_certificates) }),
+    ];
+    if node.settings.management.health.probes_enabled {
+        parts.push(("livenessState", Component::leaf(Health::Up)));
+        parts.push(("readinessState", Component::leaf(readiness(node))));
+    }
+    Component::Composite(parts)
+}
+
+/// The node as a client of itself: its status in the registry, unknown if it does not register, and what it fetches.
+fn eureka(node: &Node) -> Component {
+    let view = node.registry.shared().view();
+    let client = &node.settings.client;
+    let mut applications = Map::new();
+    if client.fetch_registry {
+        applications.extend(view.apps().map(|app| (app.name.to_string(), app.entries().len().into())));
+    }
+    let is_registered = client.register_with_eureka && node.is_ready();
+    Component::Leaf {
+        health: if is_registered { Health::Up } else { Health::Unknown },
+        description: Some("Remote status from Eureka server"),
+        details: Some(json!({"applications": applications})),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_part_decides_and_unknown_is_not_bad() {
+        let of = |parts: &[Health]| {
+            Component::Composite(parts.iter().map(|health| ("x", Component::leaf(*health))).collect())
+                .health()
+        };
+        assert_eq!(of(&[Health::Unknown, Health::Up]), Health::Up);
+        assert_eq!(of(&[Health::Up, Health::OutOfService]), Health::OutOfService);
+        assert_eq!(of(&[Health::Unknown]), Health::Unknown);
+        assert_eq!(Health::OutOfService.code(), StatusCode::SERVICE_UNAVAILABLE);
+    }
+
+    #[test]
+    fn details_are_left_out_unless_shown() {
+        let leaf = Component::Leaf {
+            health: Health::Up,
+            description: Some("words"),
+            details: Some(json!({"secret": 1})),
+        };
+        let tree = Component::Composite(vec![("part", leaf)]);
+        let text = |shows_details| Value::from(tree.to_json(shows_details)).to_string();
+        assert_eq!(text(false), r#"{"components":{"part":{"status":"UP"}},"status":"UP"}"#);
+        assert!(text(true).contains(r#"{"description":"words","details":{"secret":1},"status":"UP"}"#));
+    }
+}

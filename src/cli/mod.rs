@@ -1,0 +1,132 @@
+//! The command line: which command, and its answer to the shell.
+//!
+//! Spring users pass settings as `--key=value`, any key at all, so the arguments are not parsed against a list here: the
+//! first word that is no option is the command, everything else belongs to the settings.
+
+mod config;
+mod healthcheck;
+mod run;
+
+use std::process::ExitCode;
+
+use heureka_config::{Invocation, Loaded};
+
+use crate::host::SystemHostFacts;
+
+const HELP: &str = "\
+Heureka, a Eureka-compatible service registry.
+
+Usage: heureka [COMMAND] [--key=value ...]
+
+Commands:
+  run           start a node (the default)
+  config        print every effective setting with its source, secrets masked
+  check         read and check the configuration, then exit
+  healthcheck   ask the node on this machine whether it is up; for container health checks
+
+Settings are those of a Spring Cloud Eureka server: application.yml or .properties in the working
+directory or ./config, environment variables, --key=value. For example:
+  heureka --server.port=8761 --spring.profiles.active=peer1
+  heureka --spring.config.location=file:/etc/heureka/application.yml
+
+  -h, --help     this text
+  -V, --version  the version
+";
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Command {
+    Run,
+    Config,
+    Check,
+    HealthCheck,
+    Help,
+    Version,
+}
+
+/// Splits the arguments into the command and those of the settings.
+fn parse(args: &[String]) -> Result<(Command, Vec<String>), String> {
+    let is_flag = |names: [&str; 2]| args.iter().any(|arg| names.contains(&arg.as_str()));
+    if is_flag(["-h", "--help"]) {
+        return Ok((Command::Help, Vec::new()));
+    }
+    if is_flag(["-V", "--version"]) {
+        return Ok((Command::Version, Vec::new()));
+    }
+    let (words, settings): (Vec<&String>, Vec<&String>) = args.iter().partition(|arg| !arg.starts_with('-'));
+    let command = match words.as_slice() {
+        [] => Command::Run,
+        [word] => match word.as_str() {
+            "run" => Command::Run,
+            "config" => Command::Config,
+            "check" => Command::Check,
+            "healthcheck" => Command::HealthCheck,
+            other => return Err(format!("unknown command {other:?}; see heureka --help")),
+        },
+        [_, second, ..] => {
+            return Err(format!("unexpected word {second:?}; settings are written --key=value"));
+        }
+    };
+    Ok((command, settings.into_iter().cloned().collect()))
+}
+
+/// Runs the command that the process was started with.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (command, settings) = match parse(&args) {
+        Ok(parsed) => parsed,
+        Err(reason) => return usage_error(&reason),
+    };
+    let outcome = match command {
+        Command::Help => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Command::Version => {
+            println!("heureka {}", env!("CARGO_PKG_VERSION"));
+            return ExitCode::SUCCESS;
+        }
+        Command::Run => load(settings).and_then(run::run),
+        Command::Config => load(settings).and_then(|loaded| config::print(&loaded)),
+        Command::Check => load(settings).and_then(|loaded| config::check(&loaded)),
+        Command::HealthCheck => load(settings).and_then(|loaded| healthcheck::ask(&loaded.settings)),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("heureka: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage_error(reason: &str) -> ExitCode {
+    eprintln!("heureka: {reason}");
+    ExitCode::from(2)
+}
+
+fn load(args: Vec<String>) -> anyhow::Result<Loaded> {
+    let invocation = Invocation { args, ..Invocation::from_process() };
+    Ok(heureka_config::load_with(&invocation, &SystemHostFacts)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(args: &[&str]) -> Result<(Command, Vec<String>), String> {
+        parse(&args.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_first_word_is_the_command_and_options_are_settings() {
+        assert_eq!(parsed(&[]), Ok((Command::Run, vec![])));
+        assert_eq!(
+            parsed(&["--a=b", "check", "-Dc=d"]),
+            Ok((Command::Check, vec!["--a=b".into(), "-Dc=d".into()]))
+        );
+        assert_eq!(parsed(&["config", "--help"]).map(|(command, _)| command), Ok(Command::Help));
+        assert!(parsed(&["start"]).is_err() && parsed(&["run", "now"]).is_err());
+    }
+}

@@ -1,0 +1,73 @@
+//! `heureka run`: a node from start to stop.
+
+use std::future::Future;
+
+use anyhow::Context;
+use heureka_config::{Loaded, Severity};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::node::{self, RunningNode};
+use crate::telemetry::logging;
+
+/// Runs a node until it is told to stop.
+pub(super) fn run(loaded: Loaded) -> anyhow::Result<()> {
+    logging::start(&loaded.settings.logging);
+    announce_configuration(&loaded);
+    actix::System::new().block_on(async move {
+        let stop = stop_signal()?;
+        let (running, server) = node::start(loaded.settings)?;
+        let serving = actix::spawn(server);
+        announce_node(&running);
+        stop.await;
+        tracing::info!("stopping: finishing requests");
+        running.stop().await;
+        serving.await.context("the listener ended abnormally")??;
+        tracing::info!("stopped");
+        Ok(())
+    })
+}
+
+/// Completes when the process is asked to stop.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+fn announce_configuration(loaded: &Loaded) {
+    let report = &loaded.report;
+    let files =
+        if report.files.is_empty() { "none, defaults hold".to_owned() } else { report.files.join(", ") };
+    let profiles = report.profiles.join(", ");
+    tracing::info!(
+        "Heureka {} starts; configuration files: {files}; profiles: {profiles}",
+        env!("CARGO_PKG_VERSION")
+    );
+    for notice in &report.notices {
+        match notice.severity {
+            Severity::Warning => tracing::warn!("{notice}"),
+            Severity::Info => tracing::info!("{notice}"),
+        }
+    }
+}
+
+fn announce_node(running: &RunningNode) {
+    let settings = &running.node.settings;
+    let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
+    let context = &settings.server.context_path;
+    for address in &running.addresses {
+        let port = address.port();
+        tracing::info!(
+            "listening on {address}; clients use {scheme}://{}:{port}{context}/eureka/",
+            settings.instance.hostname
+        );
+        if settings.dashboard.enabled {
+            tracing::info!("start page: {scheme}://localhost:{port}{context}{}", settings.dashboard.path);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Style rules as tests: layers, sizes, words that have no place here.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const FILE_LINES_MAX: usize = 500;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every Rust source of the workspace, tests included, with its path relative to the root.
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let folders = ["src", "protocol", "registry", "actors", "snapshots", "config", "client", "benchmarks", "tests", "fuzz"];
+    let mut open: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
+    while let Some(folder) = open.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+                found.push((name, fs::read_to_string(&path).expect("a readable source")));
+            }
+        }
+    }
+    assert!(found.len() > 50, "the sources were not found");
+    found
+}
+
+fn manifest(package: &str) -> String {
+    fs::read_to_string(root().join(package).join("Cargo.toml")).expect("a manifest")
+}
+
+/// The part of a manifest that says what the library itself needs.
+fn dependencies(manifest: &str) -> &str {
+    let start = manifest.find("\n[dependencies]").map_or(manifest.len(), |start| start + 1);
+    let rest = &manifest[start..];
+    rest.find("\n[").map_or(rest, |end| &rest[..end])
+}
+
+#[test]
+fn dependencies_point_down_only() {
+    let forbidden: [(&str, &[&str]); 5] = [
+        ("protocol", &["heureka-", "actix", "tokio", "sled", "reqwest"]),
+        ("config", &["heureka-", "actix", "tokio", "sled", "reqwest"]),
+        ("registry", &["heureka-actors", "heureka-config", "heureka-snapshots", "actix", "tokio", "sled", "reqwest"]),
+        ("snapshots", &["heureka-actors", "heureka-config", "actix", "tokio", "reqwest"]),
+        ("actors", &["heureka-config", "actix-web", "sled", "reqwest"]),
+    ];
+    for (package, words) in forbidden {
+        if !root().join(package).join("Cargo.toml").exists() {
+            continue;
+        }
+        let manifest = manifest(package);
+        let dependencies = dependencies(&manifest);
+        for word in words {
+            let is_used = dependencies.lines().any(|line| line.starts_with(word));
+            assert!(!is_used, "{package} must not depend on {word}");
+        }
+    }
+}
+
+#[test]
+fn files_stay_readable() {
+    let long: Vec<String> = sources()
+        .iter()
+        .filter(|(_, text)| text.lines().count() > FILE_LINES_MAX)
+        .map(|(name, text)| format!("{name}: {} lines", text.lines().count()))
+        .collect();
+    assert!(long.is_empty(), "files over {FILE_LINES_MAX} lines: {long:#?}");
+}
+
+#[test]
+fn every_module_says_what_it_is_for() {
+    let silent: Vec<String> =
+        sources().into_iter().filter(|(_, text)| !text.starts_with("//!")).map(|(name, _)| name).collect();
+    assert!(silent.is_empty(), "files without a module doc: {silent:#?}");
+}
+
+#[test]
+fn words_that_have_no_place_here() {
+    // Written in two parts, so that this file does not find itself.
+    let words = [concat!("todo", "!("), concat!("unimpl", "emented!("), concat!("dbg", "!("), concat!("FIX", "ME")];
+    let production_only = [concat!("middleware::", "Compress"), concat!("mpsc::unbounded", "_channel")];
+    for (name, text) in sources() {
+        for word in words {
+            assert!(!text.contains(word), "{name} contains {word}");
+        }
+        let is_production = !name.contains("tests/") && !name.starts_with("benchmarks");
+        for word in production_only {
+            assert!(!(is_production && text.contains(word)), "{name} contains {word}");
+        }
+    }
+}
+
+#[test]
+fn every_crate_takes_the_lints_of_the_workspace() {
+    for package in [".", "protocol", "registry", "actors", "config", "snapshots", "client", "benchmarks"] {
+        if root().join(package).join("Cargo.toml").exists() {
+            let manifest = manifest(package);
+            assert!(manifest.contains("[lints]\nworkspace = true"), "{package} has lints of its own");
+        }
+    }
+}
