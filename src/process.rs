@@ -18,7 +18,8 @@ impl Memory {
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let machine = kilobytes(&meminfo, "MemTotal:") * 1024;
-        let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+        let group =
+            fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
         Self {
             total_bytes: group.map_or(machine, |group: u64| group.min(machine)),
             resident_bytes: kilobytes(&status, "VmRSS:") * 1024,
