@@ -1,0 +1,108 @@
+//! A cancelled instance that must not come back (`replication.md` 9.3.3).
+
+use heureka_registry::{Now, Record, Tombstone};
+use serde::{Deserialize, Serialize};
+
+/// A tombstone on the wall clock, since no other clock survives a restart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoredTombstone {
+    /// Dirty timestamp of the instance when it was cancelled.
+    pub last_dirty_timestamp: i64,
+    /// When it was cancelled.
+    pub cancelled_timestamp: i64,
+    /// Until when it counts.
+    pub until_timestamp: i64,
+}
+
+/// How long tombstones live; the same figures as in the rules of the registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TombstoneLife {
+    /// Shortest life, milliseconds.
+    pub ttl_ms: u64,
+    /// Period of the eviction run, milliseconds.
+    pub eviction_interval_ms: u64,
+}
+
+impl TombstoneLife {
+    /// Life of the tombstone of a lease: until no peer can hold that lease any more.
+    #[must_use]
+    pub const fn of_lease(self, duration_ms: u64) -> u64 {
+        let lease_end_ms = duration_ms.saturating_mul(2).saturating_add(self.eviction_interval_ms);
+        if lease_end_ms > self.ttl_ms { lease_end_ms } else { self.ttl_ms }
+    }
+}
+
+impl StoredTombstone {
+    /// The tombstone of a record that has just been cancelled.
+    #[must_use]
+    pub fn of(cancelled: &Record, cancelled_mono_ms: u64, now: Now, life: TombstoneLife) -> Self {
+        let cancelled_timestamp = now.wall_of(cancelled_mono_ms);
+        let life_ms = life.of_lease(cancelled.lease.duration_ms);
+        Self {
+            last_dirty_timestamp: cancelled.instance.last_dirty_timestamp,
+            cancelled_timestamp,
+            until_timestamp: cancelled_timestamp.saturating_add_unsigned(life_ms),
+        }
+    }
+
+    /// The tombstone for the rules of this run; `None` once it is over.
+    ///
+    /// The wall clock may have been set meanwhile: a cancel in the future counts from now, and none lives longer than it
+    /// was meant to.
+    #[must_use]
+    pub fn restored(self, now: Now) -> Option<Tombstone> {
+        let whole_ms = self.until_timestamp.saturating_sub(self.cancelled_timestamp);
+        let left_ms = self.until_timestamp.saturating_sub(now.wall_ms).min(whole_ms);
+        let left_ms = u64::try_from(left_ms).ok().filter(|left_ms| *left_ms > 0)?;
+        let age_ms = u64::try_from(now.wall_ms.saturating_sub(self.cancelled_timestamp)).unwrap_or(0);
+        Some(Tombstone {
+            last_dirty_timestamp: self.last_dirty_timestamp,
+            cancelled_mono_ms: now.mono_ms.saturating_sub(age_ms),
+            until_mono_ms: now.mono_ms.saturating_add(left_ms),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Now = Now { mono_ms: 1_000_000_000, wall_ms: 1_750_000_000_000 };
+
+    fn tombstone(cancelled_ago_ms: i64, life_ms: i64) -> StoredTombstone {
+        let cancelled_timestamp = NOW.wall_ms - cancelled_ago_ms;
+        let until_timestamp = cancelled_timestamp + life_ms;
+        StoredTombstone { last_dirty_timestamp: 7, cancelled_timestamp, until_timestamp }
+    }
+
+    #[test]
+    fn a_tombstone_goes_on_where_it_stopped() {
+        let restored = tombstone(100, 300).restored(NOW).unwrap();
+        assert_eq!(restored.cancelled_mono_ms, NOW.mono_ms - 100);
+        assert_eq!(restored.until_mono_ms, NOW.mono_ms + 200);
+        assert_eq!(restored.last_dirty_timestamp, 7);
+    }
+
+    #[test]
+    fn a_tombstone_that_is_over_is_gone() {
+        assert_eq!(tombstone(300, 300).restored(NOW), None);
+        assert_eq!(tombstone(i64::MAX / 2, 300).restored(NOW), None);
+        assert!(tombstone(299, 300).restored(NOW).is_some());
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_makes_no_tombstone_immortal() {
+        let restored = tombstone(-1_000_000, 300).restored(NOW).unwrap();
+        assert_eq!(restored.cancelled_mono_ms, NOW.mono_ms);
+        assert_eq!(restored.until_mono_ms, NOW.mono_ms + 300);
+    }
+
+    #[test]
+    fn a_tombstone_outlives_the_lease_at_a_peer() {
+        let life = TombstoneLife { ttl_ms: 300_000, eviction_interval_ms: 60_000 };
+        assert_eq!(life.of_lease(90_000), 300_000);
+        assert_eq!(life.of_lease(200_000), 460_000);
+        assert_eq!(life.of_lease(u64::MAX), u64::MAX);
+    }
+}

@@ -1,0 +1,7 @@
+//! The snapshots as a whole: what is written comes back, what is damaged is noticed, what was cancelled stays away.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails, also inside its helpers")]
+
+mod format;
+mod golden;
+mod support;
