@@ -18,8 +18,9 @@ use crate::cache_actor::{CacheActor, CurrentView, MakeDocument};
 use crate::clock::Clock;
 use crate::directory::AppAddress;
 use crate::error::Refused;
+use crate::history::Note;
 use crate::options::Options;
-use crate::registry_actor::{EvictNow, GetHistories, Open, RegistryActor};
+use crate::registry_actor::{EvictNow, GetHistories, Open, RegistryActor, TakeNotes};
 use crate::shared::{ChangeSink, Shared};
 
 /// Longest wait for an actor. A registry that is slower than this is not working.
@@ -135,10 +136,16 @@ impl Handle {
     pub async fn cancel(&self, app: &str, id: &str, origin: Origin) -> Result<bool, Refused> {
         let name = AppName::new(app);
         let id = InstanceId::from(id);
-        let found = self.perform(&name, move |core| core.cancel(&id, origin)).await?;
+        let step = {
+            let id = InstanceId::clone(&id);
+            move |core: &mut AppCore| core.cancel(&id, origin)
+        };
+        let found = self.perform(&name, step).await?;
         if found.is_none() {
             self.shared.metrics.cancel.count(origin);
             self.shared.metrics.cancel_not_found.count(origin);
+            let note = Note::cancelled(self.shared.clock.now(), &name, id);
+            self.registry.do_send(TakeNotes(vec![note]));
         }
         Ok(found.unwrap_or(false))
     }

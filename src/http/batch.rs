@@ -23,7 +23,8 @@ use crate::node::Node;
 #[derive(Clone, Debug)]
 struct ItemAnswer {
     status: StatusCode,
-    conflict: Option<Arc<Record>>,
+    /// With its lease as it was then: a later item may have ended it.
+    conflict: Option<(Arc<Record>, LeaseInfo)>,
 }
 
 impl From<StatusCode> for ItemAnswer {
@@ -61,7 +62,7 @@ pub async fn apply(
     for (place, answer) in join_all(applied).await.into_iter().flatten() {
         answers[place] = answer;
     }
-    Ok(respond(&answers, node.registry.shared().clock.now()))
+    Ok(respond(&answers))
 }
 
 /// The items of one application, in their order, as one step: nothing comes in between.
@@ -73,7 +74,7 @@ async fn apply_to_application(
     let places: Vec<usize> = items.iter().map(|(place, _)| *place).collect();
     let makes_application = items.iter().any(|(_, item)| matches!(item.task, ReplicationTask::Register(_)));
     let entry = ItemContext {
-        now_wall_ms: node.registry.shared().clock.now().wall_ms,
+        now: node.registry.shared().clock.now(),
         own_id: node.settings.instance.instance_id.clone(),
         has_entity_on_conflict: node.settings.registry.experimental.entity_on_conflict,
     };
@@ -99,7 +100,7 @@ async fn apply_to_application(
 
 /// What items need besides the application.
 struct ItemContext {
-    now_wall_ms: i64,
+    now: Now,
     own_id: String,
     has_entity_on_conflict: bool,
 }
@@ -110,7 +111,7 @@ fn apply_item(core: &mut AppCore, item: ReplicationItem, context: &ItemContext) 
         ReplicationTask::Register(instance) => {
             let registration = Registration {
                 path_app: &app,
-                now_wall_ms: context.now_wall_ms,
+                now_wall_ms: context.now.wall_ms,
                 require_data_center_id: false,
             };
             match instance.into_instance(&registration) {
@@ -152,7 +153,7 @@ fn heartbeat_answer(answer: RenewalAnswer, context: &ItemContext) -> ItemAnswer 
         }
         RenewalAnswer::Conflict(record) => ItemAnswer {
             status: StatusCode::CONFLICT,
-            conflict: context.has_entity_on_conflict.then_some(record),
+            conflict: context.has_entity_on_conflict.then(|| (record.clone(), record.lease_info(context.now))),
         },
     }
 }
@@ -164,12 +165,10 @@ fn status_answer(answer: StatusAnswer) -> ItemAnswer {
     }
 }
 
-fn respond(answers: &[ItemAnswer], now: Now) -> HttpResponse {
-    let leases: Vec<Option<LeaseInfo>> =
-        answers.iter().map(|answer| answer.conflict.as_ref().map(|record| record.lease_info(now))).collect();
-    let responses = answers.iter().zip(&leases).map(|(answer, lease)| OutgoingResponse {
+fn respond(answers: &[ItemAnswer]) -> HttpResponse {
+    let responses = answers.iter().map(|answer| OutgoingResponse {
         status_code: answer.status.as_u16(),
-        entity: answer.conflict.as_ref().zip(lease.as_ref()).map(|(record, lease)| (&record.instance, lease)),
+        entity: answer.conflict.as_ref().map(|(record, lease)| (&record.instance, lease)),
     });
     let mut text = Vec::with_capacity(answers.len() * 20 + 32);
     batch::write_responses(responses, &mut text);

@@ -59,9 +59,11 @@ impl ApiError {
     pub fn respond(&self) -> HttpResponse {
         let status = self.status();
         let mut response = match self {
-            Self::NotFound | Self::AccessRefused | Self::BadHeartbeat | Self::RegistryOnHeartbeat(_) => {
-                reply::empty(status)
-            }
+            Self::NotFound
+            | Self::AccessRefused
+            | Self::BadHeartbeat
+            | Self::RegistryOnHeartbeat(_)
+            | Self::Metadata(RegistryError::InstanceNotFound) => reply::empty(status),
             Self::BadRequest(reason) => reply::text(status, reason.clone()),
             Self::UnreadableInstance(format, error) => {
                 let is_json = *format == BodyFormat::Json;
