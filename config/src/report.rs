@@ -1,0 +1,100 @@
+//! What was found, for the operator: files, profiles, remarks, and every effective value with its source.
+
+use std::fmt;
+
+/// How the settings came about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Files that were read, lowest precedence first.
+    pub files: Vec<String>,
+    /// Active profiles, lowest precedence first; `default` if none was chosen.
+    pub profiles: Vec<String>,
+    /// What to tell once at start.
+    pub notices: Vec<Notice>,
+    pub(crate) effective: Vec<Effective>,
+}
+
+impl Report {
+    /// Every key that acts with its value (secrets masked) and its source: what `heureka config` prints.
+    pub fn effective(&self) -> &[Effective] {
+        &self.effective
+    }
+
+    /// Notices that deserve attention.
+    pub fn warnings(&self) -> impl Iterator<Item = &Notice> {
+        self.notices.iter().filter(|notice| notice.severity == Severity::Warning)
+    }
+}
+
+/// One line of `heureka config`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effective {
+    /// Documented name; a map has one line per entry.
+    pub key: String,
+    /// What holds now, masked if it is a secret.
+    pub value: String,
+    /// `default`, or where the value stands.
+    pub source: String,
+}
+
+impl fmt::Display for Effective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}   ({})", self.key, self.value, self.source)
+    }
+}
+
+/// How much a notice matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Good to know: a key that has no meaning here, and why.
+    Info,
+    /// Probably not what was meant.
+    Warning,
+}
+
+/// A remark on one key or file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The key as written, or the location.
+    pub key: String,
+    /// Where it stands.
+    pub source: String,
+    /// The remark.
+    pub message: String,
+}
+
+impl Notice {
+    pub(crate) fn info(
+        key: impl Into<String>,
+        source: impl fmt::Display,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity: Severity::Info,
+            key: key.into(),
+            source: source.to_string(),
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn warning(
+        key: impl Into<String>,
+        source: impl fmt::Display,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity: Severity::Warning,
+            key: key.into(),
+            source: source.to_string(),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}): {}", self.key, self.source, self.message)
+    }
+}
