@@ -1,0 +1,141 @@
+//! `heureka.*`: what no Java server has a key for.
+
+use super::{COUNT, KeySpec, Kind, LONG, POSITIVE, acts};
+
+const EXPIRY: &[&str] = &["java", "exact"];
+const FORMAT: &[&str] = &["human", "json"];
+
+pub(super) const OWN: &[KeySpec] = &[
+    acts(
+        "heureka.lease-expiry",
+        Kind::Word(EXPIRY),
+        "java",
+        "java: a lease ends twice its duration after the last renewal, as on every Java server. exact: after once the duration.",
+    ),
+    acts(
+        "heureka.shutdown-timeout-ms",
+        LONG,
+        "4000",
+        "How long a stop may take. Shorter than the 5 s after which most platforms lose patience. Wins over spring.lifecycle.timeout-per-shutdown-phase.",
+    ),
+    acts(
+        "heureka.log.format",
+        Kind::Word(FORMAT),
+        "human",
+        "json writes one object per line, for collectors.",
+    ),
+    acts(
+        "heureka.limits.registration-body-bytes",
+        Kind::Size,
+        "1MB",
+        "Largest body of a registration, counted after decompression; more is answered 413.",
+    ),
+    acts(
+        "heureka.limits.batch-body-bytes",
+        Kind::Size,
+        "8MB",
+        "Largest body of a batch from a peer, counted after decompression. 250 registrations of the usual 2 KB need half a megabyte.",
+    ),
+    acts(
+        "heureka.limits.header-bytes",
+        Kind::Size,
+        "16KB",
+        "Largest request line with headers; more is answered 431.",
+    ),
+    acts(
+        "heureka.limits.header-timeout-ms",
+        POSITIVE,
+        "5000",
+        "A caller that does not finish its headers by then is cut off.",
+    ),
+    acts(
+        "heureka.limits.body-timeout-ms",
+        POSITIVE,
+        "15000",
+        "A caller that does not finish its body by then is answered 408.",
+    ),
+    acts(
+        "heureka.limits.body-min-bytes-per-sec",
+        COUNT,
+        "1024",
+        "A body that arrives slower than this is answered 408, so that slow senders cannot hold connections. 0 turns the floor off.",
+    ),
+    acts(
+        "heureka.limits.metadata-max-keys",
+        POSITIVE,
+        "64",
+        "Entries in the metadata of one instance; more is answered 400.",
+    ),
+    acts(
+        "heureka.limits.metadata-max-bytes",
+        Kind::Size,
+        "16KB",
+        "Keys and values of the metadata of one instance together; every client of the registry downloads them.",
+    ),
+    acts(
+        "heureka.limits.max-connections",
+        POSITIVE,
+        "16384",
+        "Open connections in all. Each costs a few KB.",
+    ),
+    acts(
+        "heureka.limits.max-connections-per-address",
+        POSITIVE,
+        "8192",
+        "Open connections of one address. Generous, because a whole site may sit behind one address.",
+    ),
+    acts(
+        "heureka.limits.max-applications",
+        POSITIVE,
+        "20000",
+        "Applications in the registry; a registration of one more is answered 503.",
+    ),
+    acts(
+        "heureka.limits.max-instances-per-application",
+        POSITIVE,
+        "100000",
+        "Instances of one application; a registration of one more is answered 503.",
+    ),
+    acts(
+        "heureka.limits.cache-backlog",
+        POSITIVE,
+        "65536",
+        "Changes that may wait for the cache. When it is full, writers are answered 503 with Retry-After.",
+    ),
+    acts(
+        "heureka.placement.http-workers",
+        Kind::Threads,
+        "auto",
+        "Threads that answer HTTP. auto: half the cores, at least 1; on two cores fewer threads were measured to be faster.",
+    ),
+    acts(
+        "heureka.placement.lease-arbiters",
+        Kind::Threads,
+        "auto",
+        "Threads that own leases. auto: a quarter of the cores, at least 1.",
+    ),
+    acts(
+        "heureka.snapshots.enabled",
+        Kind::Bool,
+        "true",
+        "Keep the registry over a restart. Off: every start is cold.",
+    ),
+    acts(
+        "heureka.snapshots.folder",
+        Kind::Text,
+        "heureka-data",
+        "Where, relative to the working directory. One node per folder.",
+    ),
+    acts(
+        "heureka.snapshots.write-behind-ms",
+        POSITIVE,
+        "1000",
+        "A change is on disk after at most this long. Shorter writes more often, longer loses more in a crash.",
+    ),
+    acts(
+        "heureka.snapshots.max-age-secs",
+        LONG,
+        "3600",
+        "An older snapshot gives back overrides only: its instances are more likely gone than there.",
+    ),
+];

@@ -1,0 +1,427 @@
+//! Spring Boot's own keys, as far as a registry can use them (`spec/spring.md` 3.2 and 3.3).
+
+use super::{COUNT, KeySpec, Kind, PORT, POSITIVE, acts, acts_if_set, inert, loads};
+
+pub(super) const LOADING: &[KeySpec] = &[
+    loads(
+        "spring.profiles.active",
+        Kind::List,
+        "peer1",
+        "the profile default",
+        "Active profiles; the last one wins.",
+    ),
+    loads(
+        "spring.profiles.include",
+        Kind::List,
+        "common",
+        "none",
+        "Further profiles, before the active ones.",
+    ),
+    loads("spring.profiles.default", Kind::List, "default", "default", "Active if no other is."),
+    loads(
+        "spring.profiles.group",
+        Kind::MapOfLists,
+        "production: db,mq",
+        "none",
+        "A profile that brings others.",
+    ),
+    loads(
+        "spring.config.name",
+        Kind::List,
+        "application",
+        "application",
+        "Base name of files. Only outside files.",
+    ),
+    loads(
+        "spring.config.location",
+        Kind::List,
+        "file:/etc/heureka/",
+        "./, ./config/ and ./config/*/",
+        "Where to look instead. Only outside files.",
+    ),
+    loads(
+        "spring.config.additional-location",
+        Kind::List,
+        "optional:file:/etc/heureka/",
+        "none",
+        "Where to look too; wins over the default places. Only outside files.",
+    ),
+    loads(
+        "spring.config.import",
+        Kind::List,
+        "optional:configtree:/run/secrets/",
+        "none",
+        "Files and folders of secrets; stand above the document that names them.",
+    ),
+    loads(
+        "spring.config.on-not-found",
+        Kind::Word(&["fail", "ignore"]),
+        "fail",
+        "fail",
+        "Whether a missing location stops the start. Only outside files.",
+    ),
+    loads(
+        "spring.config.activate.on-profile",
+        Kind::List,
+        "peer1",
+        "always",
+        "The document counts only for these profiles; ! & | and parentheses work.",
+    ),
+    loads(
+        "spring.config.activate.on-cloud-platform",
+        Kind::Text,
+        "kubernetes",
+        "always",
+        "The document counts only on this platform.",
+    ),
+    loads(
+        "spring.profiles",
+        Kind::List,
+        "peer1",
+        "always",
+        "Old form of spring.config.activate.on-profile; Boot 4 refuses it.",
+    ),
+    loads(
+        "spring.main.cloud-platform",
+        Kind::Text,
+        "kubernetes",
+        "recognised",
+        "Overrules the recognised platform. Only outside files.",
+    ),
+    loads("spring.application.json", Kind::Text, "{}", "none", "Values as JSON. Only outside files."),
+];
+
+pub(super) const LISTENER: &[KeySpec] = &[
+    acts("server.port", PORT, "8761", "8080 in Boot; Eureka clients expect 8761. 0 takes a free port."),
+    acts_if_set("server.address", Kind::Text, "127.0.0.1", "all interfaces", "Address to listen on."),
+    acts("server.servlet.context-path", Kind::Text, "", "Prefix of every path, such as /registry."),
+    acts(
+        "server.compression.enabled",
+        Kind::Bool,
+        "false",
+        "Gzip answers other than the registry's, which have rules of their own.",
+    ),
+    acts("server.compression.min-response-size", Kind::Size, "2KB", "Smaller answers are not worth it."),
+    acts(
+        "server.compression.mime-types",
+        Kind::List,
+        "text/html,text/xml,text/plain,text/css,text/javascript,application/javascript,application/json,application/xml",
+        "Content types that are compressed.",
+    ),
+    acts("server.http2.enabled", Kind::Bool, "false", "HTTP/2, with TLS only."),
+    acts(
+        "server.shutdown",
+        Kind::Word(&["graceful", "immediate"]),
+        "graceful",
+        "immediate does not wait for requests under way.",
+    ),
+    acts_if_set(
+        "spring.lifecycle.timeout-per-shutdown-phase",
+        Kind::Duration,
+        "30s",
+        "heureka.shutdown-timeout-ms",
+        "How long a graceful stop may take.",
+    ),
+    acts_if_set(
+        "server.max-http-request-header-size",
+        Kind::Size,
+        "16KB",
+        "heureka.limits.header-bytes",
+        "Boot's name of that limit.",
+    ),
+    acts_if_set(
+        "server.tomcat.max-connections",
+        POSITIVE,
+        "8192",
+        "heureka.limits.max-connections",
+        "Tomcat's name of that limit.",
+    ),
+];
+
+const STORE: &[&str] = &["PKCS12", "JKS"];
+
+pub(super) const TLS: &[KeySpec] = &[
+    acts_if_set(
+        "server.ssl.enabled",
+        Kind::Bool,
+        "true",
+        "on as soon as a certificate is named",
+        "Off: plain HTTP in spite of the following keys.",
+    ),
+    acts_if_set(
+        "server.ssl.key-store",
+        Kind::Text,
+        "file:/tls/node.p12",
+        "plain HTTP",
+        "Certificate and key as a Java key store.",
+    ),
+    acts_if_set(
+        "server.ssl.key-store-type",
+        Kind::Word(STORE),
+        "PKCS12",
+        "by the file's extension",
+        "Format of it.",
+    ),
+    acts("server.ssl.key-store-password", Kind::Secret, "", "May be empty."),
+    acts_if_set(
+        "server.ssl.key-password",
+        Kind::Secret,
+        "change-me",
+        "the store's password",
+        "Password of the key.",
+    ),
+    acts_if_set("server.ssl.key-alias", Kind::Text, "node", "the first key", "Entry to use."),
+    acts_if_set(
+        "server.ssl.certificate",
+        Kind::Text,
+        "file:/tls/node.crt",
+        "plain HTTP",
+        "Certificate chain as PEM, instead of a key store.",
+    ),
+    acts_if_set(
+        "server.ssl.certificate-private-key",
+        Kind::Text,
+        "file:/tls/node.key",
+        "needed with a certificate",
+        "Its key as PEM.",
+    ),
+    acts_if_set(
+        "server.ssl.trust-store",
+        Kind::Text,
+        "file:/tls/ca.p12",
+        "the system's roots",
+        "Who is believed when clients show certificates.",
+    ),
+    acts_if_set(
+        "server.ssl.trust-store-type",
+        Kind::Word(STORE),
+        "PKCS12",
+        "by the file's extension",
+        "Format of it.",
+    ),
+    acts("server.ssl.trust-store-password", Kind::Secret, "", "May be empty."),
+    acts_if_set(
+        "server.ssl.trust-certificate",
+        Kind::Text,
+        "file:/tls/ca.crt",
+        "the system's roots",
+        "The same as PEM.",
+    ),
+    acts(
+        "server.ssl.client-auth",
+        Kind::Word(&["none", "want", "need"]),
+        "none",
+        "Whether clients must show a certificate.",
+    ),
+    acts_if_set(
+        "server.ssl.bundle",
+        Kind::Text,
+        "node",
+        "none",
+        "Name of a bundle below, instead of the keys above.",
+    ),
+    acts_if_set(
+        "spring.ssl.bundle",
+        Kind::Map,
+        "pem.node.keystore.certificate: file:/tls/node.crt",
+        "none",
+        "Bundles pem.NAME.* and jks.NAME.* as in Boot.",
+    ),
+];
+
+pub(super) const APPLICATION: &[KeySpec] = &[
+    acts(
+        "spring.application.name",
+        Kind::Text,
+        "unknown",
+        "Own application name. Peers must share it, or Java's page calls them unavailable.",
+    ),
+    acts_if_set(
+        "spring.application.instance_id",
+        Kind::Text,
+        "1",
+        "server.port",
+        "Last part of the default instance id.",
+    ),
+    acts_if_set(
+        "spring.security.user.name",
+        Kind::Text,
+        "discovery",
+        "everybody may ask",
+        "User of HTTP basic; needs a password.",
+    ),
+    acts_if_set(
+        "spring.security.user.password",
+        Kind::Secret,
+        "change-me",
+        "everybody may ask",
+        "Its password; {noop} and {bcrypt} prefixes work.",
+    ),
+    acts("spring.cloud.discovery.enabled", Kind::Bool, "true", "Off: the same as eureka.client.enabled off."),
+    acts(
+        "spring.cloud.inetutils.ignored-interfaces",
+        Kind::List,
+        "",
+        "Interfaces not used when the own address is guessed; regular expressions.",
+    ),
+    acts(
+        "spring.cloud.inetutils.preferred-networks",
+        Kind::List,
+        "",
+        "Addresses used when the own address is guessed; regular expressions or prefixes.",
+    ),
+    acts(
+        "spring.cloud.inetutils.use-only-site-local-interfaces",
+        Kind::Bool,
+        "false",
+        "Only private addresses are used when the own address is guessed.",
+    ),
+    acts(
+        "spring.cloud.inetutils.default-hostname",
+        Kind::Text,
+        "localhost",
+        "Own name if none can be found.",
+    ),
+    acts(
+        "spring.cloud.inetutils.default-ip-address",
+        Kind::Text,
+        "127.0.0.1",
+        "Own address if none can be found.",
+    ),
+    acts(
+        "spring.cloud.inetutils.timeout-seconds",
+        POSITIVE,
+        "1",
+        "How long looking for the own name may take.",
+    ),
+];
+
+const DETAILS: &[&str] = &["never", "when-authorized", "always"];
+
+pub(super) const OPERATION: &[KeySpec] = &[
+    acts(
+        "management.endpoints.web.exposure.include",
+        Kind::List,
+        "health,info,prometheus",
+        "End points that answer; * means all. Boot exposes health only; info is the status page of every record, prometheus costs nothing.",
+    ),
+    acts("management.endpoints.web.exposure.exclude", Kind::List, "", "End points that do not; wins."),
+    acts("management.endpoints.web.base-path", Kind::Text, "/actuator", "Where they are."),
+    acts_if_set(
+        "management.server.port",
+        Kind::Integer(-1, 65_535),
+        "8762",
+        "server.port",
+        "A port of their own; -1 turns them off.",
+    ),
+    acts_if_set(
+        "management.server.address",
+        Kind::Text,
+        "127.0.0.1",
+        "server.address",
+        "An address of their own, with a port of their own.",
+    ),
+    acts("management.server.base-path", Kind::Text, "", "A prefix of their own, with a port of their own."),
+    acts(
+        "management.endpoint.health.show-details",
+        Kind::Word(DETAILS),
+        "never",
+        "Who sees more than the status.",
+    ),
+    acts_if_set(
+        "management.endpoint.health.show-components",
+        Kind::Word(DETAILS),
+        "never",
+        "as show-details",
+        "Who sees the names of the parts.",
+    ),
+    acts(
+        "management.endpoint.health.probes.enabled",
+        Kind::Bool,
+        "true",
+        "Liveness and readiness, as in Boot 4.",
+    ),
+    acts_if_set(
+        "logging.level",
+        Kind::Map,
+        "root: INFO",
+        "everything at INFO",
+        "Logger to level; Java's logger names are translated.",
+    ),
+    acts_if_set(
+        "logging.structured.format.console",
+        Kind::Text,
+        "ecs",
+        "heureka.log.format",
+        "Any of Boot's structured formats means JSON lines.",
+    ),
+];
+
+const TOMCAT: &str = "Tunes Java's web server; heureka.limits.* and heureka.placement.* do that here.";
+
+pub(super) const INERT: &[KeySpec] = &[
+    inert("server.tomcat.*", Kind::Family, "", TOMCAT),
+    inert("server.jetty.*", Kind::Family, "", TOMCAT),
+    inert("server.undertow.*", Kind::Family, "", TOMCAT),
+    inert("server.netty.*", Kind::Family, "", TOMCAT),
+    inert("server.servlet.*", Kind::Family, "", TOMCAT),
+    inert(
+        "server.ssl.*",
+        Kind::Family,
+        "",
+        "Left to the TLS library, which offers current protocols and ciphers only.",
+    ),
+    inert(
+        "server.max-http-header-size",
+        Kind::Size,
+        "8KB",
+        "Old name, gone from Boot; server.max-http-request-header-size works.",
+    ),
+    inert("spring.security.user.roles", Kind::List, "", "There is one role."),
+    inert("spring.security.*", Kind::Family, "", "Only spring.security.user.* is understood."),
+    inert("management.endpoint.*", Kind::Family, "", "Only the keys of health listed above are understood."),
+    inert(
+        "management.health.*",
+        Kind::Family,
+        "",
+        "Switches parts of Java's health off that do not exist here.",
+    ),
+    inert(
+        "management.metrics.*",
+        Kind::Family,
+        "",
+        "All metrics are exposed at /actuator/prometheus with fixed names.",
+    ),
+    inert(
+        "management.prometheus.*",
+        Kind::Family,
+        "",
+        "All metrics are exposed at /actuator/prometheus with fixed names.",
+    ),
+    inert(
+        "logging.file.*",
+        Kind::Family,
+        "",
+        "Logs go to the standard output; let the platform collect them.",
+    ),
+    inert("logging.pattern.*", Kind::Family, "", "Log lines have one form, or JSON with heureka.log.format."),
+    inert(
+        "spring.cloud.config.*",
+        Kind::Family,
+        "",
+        "A Config Server cannot be read; give the values as files or variables.",
+    ),
+    inert("spring.cloud.inetutils.*", Kind::Family, "", "Unknown to Spring too."),
+    inert(
+        "spring.mvc.servlet.path",
+        Kind::Text,
+        "",
+        "Moves the page and the actuator in Java; eureka.dashboard.path and management.endpoints.web.base-path do that here.",
+    ),
+    inert(
+        "server.tomcat.threads.max",
+        COUNT,
+        "200",
+        "Requests do not hold threads here; see heureka.placement.http-workers.",
+    ),
+];
