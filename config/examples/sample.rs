@@ -1,0 +1,5 @@
+//! Prints the shipped `application.yml`: `cargo run -p heureka-config --example sample > config/application.yml`.
+
+fn main() {
+    print!("{}", heureka_config::sample());
+}

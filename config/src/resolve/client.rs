@@ -1,0 +1,124 @@
+//! `eureka.client.*` (`spec/spring.md` 3.6).
+
+use super::reader::Reader;
+use super::registry::url;
+use super::tls;
+use crate::key;
+use crate::secret::Secret;
+use crate::settings::client::DEFAULT_ZONE;
+use crate::settings::{ClientSettings, ClientTimeouts, DnsPeers, Proxy, ServiceUrl};
+use std::collections::BTreeMap;
+
+pub(super) fn client(r: &mut Reader<'_>) -> ClientSettings {
+    let d = ClientSettings::default();
+    let enabled = r.flag("eureka.client.enabled", true) & r.flag("spring.cloud.discovery.enabled", true);
+    let region = r.text("eureka.client.region", &d.region);
+    ClientSettings {
+        service_urls: service_urls(r),
+        register_with_eureka: r.flag("eureka.client.register-with-eureka", d.register_with_eureka) && enabled,
+        fetch_registry: r.flag("eureka.client.fetch-registry", d.fetch_registry) && enabled,
+        zones: zones(r, &region),
+        region,
+        prefer_same_zone: r.flag("eureka.client.prefer-same-zone-eureka", d.prefer_same_zone),
+        dns: dns(r),
+        service_url_poll_interval_secs: r.number(
+            "eureka.client.eureka-service-url-poll-interval-seconds",
+            d.service_url_poll_interval_secs,
+        ),
+        registry_fetch_interval_secs: r
+            .number("eureka.client.registry-fetch-interval-seconds", d.registry_fetch_interval_secs),
+        initial_registration_delay_secs: r.number(
+            "eureka.client.initial-instance-info-replication-interval-seconds",
+            d.initial_registration_delay_secs,
+        ),
+        registration_interval_secs: r
+            .number("eureka.client.instance-info-replication-interval-seconds", d.registration_interval_secs),
+        disable_delta: r.flag("eureka.client.disable-delta", d.disable_delta),
+        filter_only_up_instances: r
+            .flag("eureka.client.filter-only-up-instances", d.filter_only_up_instances),
+        log_delta_diff: r.flag("eureka.client.log-delta-diff", d.log_delta_diff),
+        unregister_on_shutdown: r
+            .flag("eureka.client.should-unregister-on-shutdown", d.unregister_on_shutdown),
+        enforce_registration_at_init: r
+            .flag("eureka.client.should-enforce-registration-at-init", d.enforce_registration_at_init),
+        timeouts: timeouts(r),
+        proxy: proxy(r),
+        tls: tls::client(r),
+        resolve_by_ip: r.flag("eureka.client.transport.applications-resolver-use-ip", d.resolve_by_ip),
+        healthcheck_enabled: r.flag("eureka.client.healthcheck.enabled", d.healthcheck_enabled),
+    }
+}
+
+/// Normalised URLs per zone, without duplicates. Zones without any URL stay, so that they do not fall back.
+fn service_urls(r: &mut Reader<'_>) -> BTreeMap<String, Vec<ServiceUrl>> {
+    let key = "eureka.client.service-url";
+    let mut zones = BTreeMap::new();
+    for (zone, items) in r.lists(key) {
+        let mut urls: Vec<ServiceUrl> = Vec::new();
+        for item in items {
+            if let Some(url) = url(r, &format!("{key}.{zone}"), &item)
+                && !urls.contains(&url)
+            {
+                urls.push(url);
+            }
+        }
+        zones.insert(zone, urls);
+    }
+    zones
+}
+
+/// Zones of the own region: its exact name first, then any spelling.
+fn zones(r: &mut Reader<'_>, region: &str) -> Vec<String> {
+    let regions = r.lists("eureka.client.availability-zones");
+    let same = |name: &&String| key::canonical_element(name) == key::canonical_element(region);
+    let found = regions.get(region).or_else(|| regions.keys().find(same).and_then(|name| regions.get(name)));
+    let zones: Vec<String> = found.into_iter().flatten().map(|zone| zone.text.clone()).collect();
+    if zones.is_empty() { vec![DEFAULT_ZONE.to_owned()] } else { zones }
+}
+
+fn dns(r: &mut Reader<'_>) -> Option<DnsPeers> {
+    let switch = "eureka.client.use-dns-for-fetching-service-urls";
+    let enabled = r.flag(switch, false);
+    let domain = r.optional("eureka.client.eureka-server-d-n-s-name");
+    let port = r.optional_number("eureka.client.eureka-server-port");
+    let context = r.text("eureka.client.eureka-server-u-r-l-context", "");
+    if !enabled {
+        return None;
+    }
+    match (domain, port) {
+        (Some(domain), Some(port)) => Some(DnsPeers {
+            domain: domain.text.trim().trim_matches('.').to_owned(),
+            port,
+            context: context.trim_matches('/').to_owned(),
+        }),
+        _ => {
+            let needs = "needs eureka.client.eureka-server-d-n-s-name and eureka.client.eureka-server-port";
+            r.wrong_as_written(switch, needs);
+            None
+        }
+    }
+}
+
+fn timeouts(r: &mut Reader<'_>) -> ClientTimeouts {
+    let d = ClientTimeouts::default();
+    ClientTimeouts {
+        connect_secs: r.number("eureka.client.eureka-server-connect-timeout-seconds", d.connect_secs),
+        read_secs: r.number("eureka.client.eureka-server-read-timeout-seconds", d.read_secs),
+        idle_secs: r.number("eureka.client.eureka-connection-idle-timeout-seconds", d.idle_secs),
+    }
+}
+
+fn proxy(r: &mut Reader<'_>) -> Option<Proxy> {
+    let host = r.optional("eureka.client.proxy-host");
+    let port = r.optional_number("eureka.client.proxy-port");
+    let user = r.text("eureka.client.proxy-user-name", "");
+    let password = r.secret("eureka.client.proxy-password", &Secret::default());
+    let host = host?;
+    match port {
+        Some(port) => Some(Proxy { host: host.text.trim().to_owned(), port, user, password }),
+        None => {
+            r.wrong("eureka.client.proxy-host", &host, "needs eureka.client.proxy-port too");
+            None
+        }
+    }
+}

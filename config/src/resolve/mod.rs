@@ -1,0 +1,83 @@
+//! From what was written to what it means: the second stage. One file per concern; `reader` is how they read.
+
+mod client;
+mod instance;
+mod lookup;
+mod operation;
+mod reader;
+mod registry;
+mod remarks;
+mod server;
+mod tls;
+mod values;
+
+use crate::binding::{self, Bound};
+use crate::error::ConfigError;
+use crate::invocation::{HostFacts, InetSettings, NoHostFacts};
+use crate::report::Report;
+use crate::settings::Settings;
+use crate::sources::Stack;
+use lookup::Everything;
+use reader::Reader;
+use std::path::Path;
+
+/// Settings and report of a set of sources.
+pub(crate) fn resolve(
+    stack: &Stack,
+    working_dir: &Path,
+    host: &dyn HostFacts,
+) -> Result<(Settings, Report), ConfigError> {
+    let bound = binding::bind(stack);
+    let inet = inet(&bound, stack, working_dir);
+    let lookup = Everything::new(stack, host, inet);
+    let mut reader = Reader::new(&bound.raw, &lookup, working_dir);
+    let settings = settings(&mut reader);
+    let mut problems = bound.problems.clone();
+    problems.append(&mut reader.problems);
+    if !problems.is_empty() {
+        return Err(ConfigError::Invalid(problems));
+    }
+    let mut report = Report { effective: std::mem::take(&mut reader.effective), ..Report::default() };
+    report.notices.append(&mut reader.notices);
+    report.notices.extend(remarks::remarks(&bound, &lookup, &reader.used));
+    Ok((settings, report))
+}
+
+/// How to guess the machine's name must be known before any placeholder may ask for it.
+fn inet(bound: &Bound, stack: &Stack, working_dir: &Path) -> InetSettings {
+    let lookup = Everything::new(stack, &NoHostFacts, InetSettings::default());
+    operation::inet(&mut Reader::new(&bound.raw, &lookup, working_dir))
+}
+
+fn settings(r: &mut Reader<'_>) -> Settings {
+    let d = Settings::default();
+    let application_name = r.optional_text("spring.application.name");
+    let server = server::server(r);
+    let management = operation::management(r, &server);
+    let client = client::client(r);
+    let registers = client.register_with_eureka && !client.peer_urls().is_empty();
+    let registry = registry::registry(r, registers);
+    let around = instance::Surroundings {
+        server: &server,
+        management: &management,
+        application_name: application_name.as_deref(),
+    };
+    let instance = instance::instance(r, &around);
+    operation::inet(r);
+    Settings {
+        dashboard: server::dashboard(r),
+        environment: r.text("eureka.environment", &d.environment),
+        datacenter: r.text("eureka.datacenter", &d.datacenter),
+        security: operation::security(r),
+        logging: operation::logging(r),
+        limits: server::limits(r),
+        placement: server::placement(r),
+        snapshots: server::snapshots(r),
+        application_name: application_name.unwrap_or(d.application_name),
+        server,
+        registry,
+        client,
+        instance,
+        management,
+    }
+}

@@ -1,0 +1,139 @@
+//! `management.*`, `logging.*`, `spring.security.*`, `spring.cloud.inetutils.*`.
+
+use super::reader::Reader;
+use super::server::{address, prefix};
+use super::values::is_word;
+use crate::invocation::InetSettings;
+use crate::secret::Secret;
+use crate::settings::{
+    BasicAuth, Exposure, HealthSettings, LogFormat, LogLevel, LoggingSettings, ManagementListener,
+    ManagementSettings, PasswordForm, SecuritySettings, ServerSettings, ShowDetails,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+const DETAILS: &[(&str, ShowDetails)] = &[
+    ("never", ShowDetails::Never),
+    ("when-authorized", ShowDetails::WhenAuthorized),
+    ("always", ShowDetails::Always),
+];
+
+const LEVELS: &[(&str, LogLevel)] = &[
+    ("off", LogLevel::Off),
+    ("false", LogLevel::Off), // what YAML makes of an unquoted off
+    ("fatal", LogLevel::Error),
+    ("error", LogLevel::Error),
+    ("warn", LogLevel::Warn),
+    ("info", LogLevel::Info),
+    ("debug", LogLevel::Debug),
+    ("trace", LogLevel::Trace),
+];
+
+const FORMATS: &[(&str, LogFormat)] = &[("human", LogFormat::Human), ("json", LogFormat::Json)];
+
+pub(super) fn management(r: &mut Reader<'_>, server: &ServerSettings) -> ManagementSettings {
+    let d = ManagementSettings::default();
+    ManagementSettings {
+        listener: listener(r, server),
+        base_path: prefix(r, "management.endpoints.web.base-path", &d.base_path),
+        exposure: exposure(r),
+        health: health(r),
+    }
+}
+
+fn listener(r: &mut Reader<'_>, server: &ServerSettings) -> ManagementListener {
+    let port: Option<i64> = r.optional_number("management.server.port");
+    let address = address(r, "management.server.address").unwrap_or(server.address);
+    let context_path = prefix(r, "management.server.base-path", "");
+    match port {
+        None => ManagementListener::Shared,
+        Some(-1) => ManagementListener::Off,
+        Some(port) if port == i64::from(server.port) && port != 0 => ManagementListener::Shared,
+        Some(port) => ManagementListener::Separate {
+            port: u16::try_from(port).unwrap_or_default(),
+            address,
+            context_path,
+        },
+    }
+}
+
+fn exposure(r: &mut Reader<'_>) -> Exposure {
+    let d = Exposure::default();
+    let default: Vec<String> = d.include.iter().cloned().collect();
+    let ids = |list: Vec<String>| -> BTreeSet<String> {
+        list.iter().map(|id| crate::key::canonical_element(id)).collect()
+    };
+    Exposure {
+        include: ids(r.list("management.endpoints.web.exposure.include", &default)),
+        exclude: ids(r.list("management.endpoints.web.exposure.exclude", &[])),
+    }
+}
+
+fn health(r: &mut Reader<'_>) -> HealthSettings {
+    let d = HealthSettings::default();
+    let show_details = r.word("management.endpoint.health.show-details", DETAILS).unwrap_or(d.show_details);
+    HealthSettings {
+        show_details,
+        show_components: r
+            .word("management.endpoint.health.show-components", DETAILS)
+            .unwrap_or(show_details),
+        probes_enabled: r.flag("management.endpoint.health.probes.enabled", d.probes_enabled),
+    }
+}
+
+pub(super) fn logging(r: &mut Reader<'_>) -> LoggingSettings {
+    let key = "logging.level";
+    let mut levels = BTreeMap::new();
+    for (logger, found) in r.texts(key) {
+        match LEVELS.iter().find(|(word, _)| is_word(&found.text, word)) {
+            Some((_, level)) => {
+                levels.insert(logger, *level);
+            }
+            None => {
+                let words = "must be one of trace, debug, info, warn, error, fatal, off";
+                r.wrong(&format!("{key}.{logger}"), &found, words);
+            }
+        }
+    }
+    let structured = r.optional("logging.structured.format.console").is_some();
+    let own = r.word("heureka.log.format", FORMATS);
+    let format = own.unwrap_or(if structured { LogFormat::Json } else { LogFormat::Human });
+    LoggingSettings { levels, format }
+}
+
+/// A name needs a password; a password alone belongs to `user`, as in Boot.
+pub(super) fn security(r: &mut Reader<'_>) -> SecuritySettings {
+    let user = r.optional("spring.security.user.name");
+    let password = r.optional("spring.security.user.password");
+    let Some(password) = password else {
+        if let Some(user) = user {
+            let needs = "needs spring.security.user.password; Boot would invent one and print it";
+            r.wrong("spring.security.user.name", &user, needs);
+        }
+        return SecuritySettings::default();
+    };
+    let (form, value) = match password.text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+        None => (PasswordForm::Plain, password.text.as_str()),
+        Some(("noop", plain)) => (PasswordForm::Plain, plain),
+        Some(("bcrypt", hash)) => (PasswordForm::Bcrypt, hash),
+        Some(_) => {
+            let allowed =
+                "must be plain text or begin with {noop} or {bcrypt}; other hashes are not understood";
+            r.wrong("spring.security.user.password", &password, allowed);
+            return SecuritySettings::default();
+        }
+    };
+    let user = user.map_or_else(|| "user".to_owned(), |user| user.text.trim().to_owned());
+    SecuritySettings { basic: Some(BasicAuth { user, form, password: Secret::new(value) }) }
+}
+
+pub(super) fn inet(r: &mut Reader<'_>) -> InetSettings {
+    let d = InetSettings::default();
+    InetSettings {
+        ignored_interfaces: r.list("spring.cloud.inetutils.ignored-interfaces", &[]),
+        preferred_networks: r.list("spring.cloud.inetutils.preferred-networks", &[]),
+        only_site_local: r.flag("spring.cloud.inetutils.use-only-site-local-interfaces", d.only_site_local),
+        default_hostname: r.text("spring.cloud.inetutils.default-hostname", &d.default_hostname),
+        default_ip_address: r.text("spring.cloud.inetutils.default-ip-address", &d.default_ip_address),
+        timeout_secs: r.number("spring.cloud.inetutils.timeout-seconds", d.timeout_secs),
+    }
+}

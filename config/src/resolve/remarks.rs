@@ -1,0 +1,77 @@
+//! What to tell once at the start: keys without a meaning here, unknown keys with the nearest known name, misspelt zones.
+
+use super::lookup::Everything;
+use crate::binding::Bound;
+use crate::catalogue;
+use crate::key;
+use crate::nearest::{is_typing_error, nearest};
+use crate::property::{Origin, Property};
+use crate::report::Notice;
+use std::collections::BTreeSet;
+
+/// All remarks on the names that were written. `used` are names that placeholders read: those are nobody's mistake.
+pub(super) fn remarks(bound: &Bound, lookup: &Everything<'_>, used: &BTreeSet<String>) -> Vec<Notice> {
+    let used: BTreeSet<String> = used.iter().map(|name| key::canonical(name)).collect();
+    let mut notices = Vec::new();
+    let mut told = BTreeSet::new();
+    for (property, meant) in &bound.misspelt_zones {
+        let message =
+            format!("probably means the zone {meant}, and is taken for it; Java would ignore it silently");
+        notices.push(Notice::warning(&property.name, &property.origin, message));
+    }
+    for (property, reason) in &bound.inert {
+        if told.insert(key::canonical(&property.name)) {
+            notices.push(Notice::info(
+                &property.name,
+                &property.origin,
+                format!("has no effect here: {reason}"),
+            ));
+            notices.extend(unresolved(property, lookup));
+        }
+    }
+    for property in &bound.unknown {
+        let canonical = key::canonical(&property.name);
+        if !used.contains(&canonical) && told.insert(canonical) {
+            notices.extend(unknown(property));
+        }
+    }
+    notices
+}
+
+/// A placeholder of a key that does nothing cannot stop a start.
+fn unresolved(property: &Property, lookup: &Everything<'_>) -> Option<Notice> {
+    let why = lookup.resolve(&property.value).err()?;
+    Some(Notice::warning(&property.name, &property.origin, why.to_string()))
+}
+
+/// A key of ours or Eureka's that nobody knows; one of Spring's only if it is nearly one that is known.
+fn unknown(property: &Property) -> Option<Notice> {
+    if matches!(property.origin, Origin::Environment(_)) && !property.name.contains('.') {
+        return unknown_variable(property);
+    }
+    let canonical = key::canonical(&property.name);
+    let (near, distance) = nearest(&canonical)?;
+    let ours = canonical.starts_with("eureka.") || canonical.starts_with("heureka.");
+    if ours || is_typing_error(&canonical, distance) {
+        let message = format!("is unknown and ignored; the nearest known name is {near}");
+        return Some(Notice::warning(&property.name, &property.origin, message));
+    }
+    None
+}
+
+/// Variables are shared with the rest of the world: only those inside a section of ours are taken for keys.
+fn unknown_variable(property: &Property) -> Option<Notice> {
+    let dotted = property.name.to_lowercase().replace(['_', '-'], ".");
+    let mut parts = dotted.splitn(3, '.');
+    let (first, second) = (parts.next()?, parts.next()?);
+    parts.next()?;
+    let section = format!("{first}.{second}.");
+    let is_section = |spec: &catalogue::KeySpec| key::canonical(spec.name).starts_with(&section);
+    if !matches!(first, "eureka" | "heureka") || !catalogue::all().any(is_section) {
+        return None;
+    }
+    let flat = dotted.replacen('.', "\u{0}", 2).replace('.', "").replace('\u{0}', ".");
+    let (near, _) = nearest(&flat)?;
+    let message = format!("is unknown and ignored; the nearest known name is {near}");
+    Some(Notice::warning(&property.name, &property.origin, message))
+}

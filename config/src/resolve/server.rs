@@ -1,0 +1,150 @@
+//! `server.*`, `eureka.dashboard.*`, `heureka.limits.*`, `heureka.placement.*`, `heureka.snapshots.*`.
+
+use super::reader::{Reader, Sourced};
+use super::tls;
+use crate::settings::{
+    CompressionSettings, DashboardSettings, LimitSettings, PlacementSettings, ServerSettings,
+    SnapshotSettings,
+};
+use std::net::{IpAddr, Ipv4Addr};
+
+pub(super) fn server(r: &mut Reader<'_>) -> ServerSettings {
+    let d = ServerSettings::default();
+    ServerSettings {
+        port: r.number("server.port", d.port),
+        address: address(r, "server.address").unwrap_or(d.address),
+        context_path: prefix(r, "server.servlet.context-path", &d.context_path),
+        tls: tls::server(r),
+        compression: compression(r),
+        http2_enabled: r.flag("server.http2.enabled", d.http2_enabled),
+        shutdown_timeout_ms: shutdown_timeout(r, d.shutdown_timeout_ms),
+    }
+}
+
+/// An address to listen on. Names other than `localhost` would need a look-up that may differ at every start.
+pub(super) fn address(r: &mut Reader<'_>, key: &'static str) -> Option<IpAddr> {
+    let found = r.optional(key)?;
+    let text = found.text.trim();
+    if text.eq_ignore_ascii_case("localhost") {
+        return Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    }
+    match text.trim_start_matches('[').trim_end_matches(']').parse() {
+        Ok(address) => Some(address),
+        Err(_) => {
+            r.wrong(key, &found, "must be an IP address of this machine or localhost");
+            None
+        }
+    }
+}
+
+/// A path in front of others: empty, or with a slash at its start and none at its end.
+pub(super) fn prefix(r: &mut Reader<'_>, key: &'static str, default: &str) -> String {
+    let Some(found) = r.optional(key) else { return default.to_owned() };
+    let path = found.text.trim().trim_end_matches('/');
+    if !path.is_empty() && !is_path(path) {
+        r.wrong(key, &found, "must be a path that starts with a slash, such as /registry");
+        return default.to_owned();
+    }
+    path.to_owned()
+}
+
+fn is_path(path: &str) -> bool {
+    let plain =
+        |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '?' | '#' | '{' | '}' | '*' | '\\');
+    path.starts_with('/') && !path.contains("//") && path.chars().all(plain)
+}
+
+fn compression(r: &mut Reader<'_>) -> CompressionSettings {
+    let d = CompressionSettings::default();
+    CompressionSettings {
+        enabled: r.flag("server.compression.enabled", d.enabled),
+        min_response_bytes: r.size("server.compression.min-response-size").unwrap_or(d.min_response_bytes),
+        mime_types: r.list("server.compression.mime-types", &d.mime_types),
+    }
+}
+
+/// Our own key wins over Boot's; `immediate` wins over both.
+fn shutdown_timeout(r: &mut Reader<'_>, default: u64) -> u64 {
+    let immediate = r.word("server.shutdown", &[("graceful", false), ("immediate", true)]).unwrap_or(false);
+    let own_is_set = r.is_set("heureka.shutdown-timeout-ms");
+    let own = r.number("heureka.shutdown-timeout-ms", default);
+    let boot = r.duration_ms("spring.lifecycle.timeout-per-shutdown-phase");
+    match (immediate, own_is_set, boot) {
+        (true, _, _) => 0,
+        (false, false, Some(boot)) => boot,
+        (false, _, _) => own,
+    }
+}
+
+pub(super) fn dashboard(r: &mut Reader<'_>) -> DashboardSettings {
+    let d = DashboardSettings::default();
+    DashboardSettings {
+        enabled: r.flag("eureka.dashboard.enabled", d.enabled),
+        path: page_path(r, "eureka.dashboard.path").unwrap_or(d.path),
+    }
+}
+
+/// Spring puts a missing slash in front and takes one at the end away.
+fn page_path(r: &mut Reader<'_>, key: &'static str) -> Option<String> {
+    let found: Sourced = r.optional(key)?;
+    let path = format!("/{}", found.text.trim().trim_matches('/'));
+    if !is_path(&path) {
+        r.wrong(key, &found, "must be a path such as /dashboard");
+        return None;
+    }
+    Some(path)
+}
+
+pub(super) fn limits(r: &mut Reader<'_>) -> LimitSettings {
+    let d = LimitSettings::default();
+    let boot_header = r.size("server.max-http-request-header-size");
+    let tomcat_connections = r.optional_number("server.tomcat.max-connections");
+    LimitSettings {
+        registration_body_bytes: bytes(
+            r,
+            "heureka.limits.registration-body-bytes",
+            d.registration_body_bytes,
+        ),
+        batch_body_bytes: bytes(r, "heureka.limits.batch-body-bytes", d.batch_body_bytes),
+        header_bytes: bytes(
+            r,
+            "heureka.limits.header-bytes",
+            boot_header.and_then(|size| usize::try_from(size).ok()).unwrap_or(d.header_bytes),
+        ),
+        header_timeout_ms: r.number("heureka.limits.header-timeout-ms", d.header_timeout_ms),
+        body_timeout_ms: r.number("heureka.limits.body-timeout-ms", d.body_timeout_ms),
+        body_min_bytes_per_sec: r.number("heureka.limits.body-min-bytes-per-sec", d.body_min_bytes_per_sec),
+        metadata_max_keys: r.number("heureka.limits.metadata-max-keys", d.metadata_max_keys),
+        metadata_max_bytes: bytes(r, "heureka.limits.metadata-max-bytes", d.metadata_max_bytes),
+        max_connections: r
+            .number("heureka.limits.max-connections", tomcat_connections.unwrap_or(d.max_connections)),
+        max_connections_per_address: r
+            .number("heureka.limits.max-connections-per-address", d.max_connections_per_address),
+        max_applications: r.number("heureka.limits.max-applications", d.max_applications),
+        max_instances_per_application: r
+            .number("heureka.limits.max-instances-per-application", d.max_instances_per_application),
+        cache_backlog: r.number("heureka.limits.cache-backlog", d.cache_backlog),
+    }
+}
+
+fn bytes(r: &mut Reader<'_>, key: &'static str, default: usize) -> usize {
+    r.size(key).and_then(|size| usize::try_from(size).ok()).unwrap_or(default)
+}
+
+pub(super) fn placement(r: &mut Reader<'_>) -> PlacementSettings {
+    let d = PlacementSettings::default();
+    PlacementSettings {
+        http_workers: r.threads("heureka.placement.http-workers").unwrap_or(d.http_workers),
+        lease_arbiters: r.threads("heureka.placement.lease-arbiters").unwrap_or(d.lease_arbiters),
+    }
+}
+
+pub(super) fn snapshots(r: &mut Reader<'_>) -> SnapshotSettings {
+    let d = SnapshotSettings::default();
+    SnapshotSettings {
+        enabled: r.flag("heureka.snapshots.enabled", d.enabled),
+        folder: r.path("heureka.snapshots.folder").unwrap_or_else(|| r.in_working_dir(&d.folder)),
+        write_behind_ms: r.number("heureka.snapshots.write-behind-ms", d.write_behind_ms),
+        max_age_secs: r.number("heureka.snapshots.max-age-secs", d.max_age_secs),
+    }
+}
