@@ -18,6 +18,7 @@ pub mod minute_counter;
 pub mod override_rules;
 pub mod random;
 pub mod record;
+pub mod replication;
 pub mod rules;
 pub mod self_preservation;
 pub mod time;

@@ -1,0 +1,138 @@
+//! What leaves a queue, and what comes back.
+
+use std::sync::Arc;
+
+use heureka_protocol::batch::{Action, ItemResponse};
+use heureka_protocol::draft::InstanceDraft;
+
+use crate::record::Record;
+
+use super::key::Key;
+
+/// One item to send.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Whose.
+    pub key: Key,
+    /// What.
+    pub action: Action,
+    /// The newest record that the queue has heard of; `None` for a cancel.
+    pub record: Option<Arc<Record>>,
+}
+
+/// Items that travel together. Give it back to the queue with its outcome.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    pub(super) number: u64,
+    pub(super) items: Arc<[Item]>,
+}
+
+impl Batch {
+    /// Its items in order; those of one instance are neighbours.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Number of the batch in the life of the queue.
+    #[must_use]
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+/// Why a whole batch failed: what the pause after it depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sick {
+    /// No connection, or it broke: the peer may never have seen the batch.
+    Unreachable,
+    /// 503 or no answer in time: the peer is slow and must not be flooded.
+    Congested,
+    /// Any other answer that says nothing about single items: a redirect, 401, 502, a page of HTML.
+    Refusing,
+}
+
+/// How a batch ended (`replication.md` 2.5 as changed by 9.3.2).
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// 2xx with readable answers, one per item. Another number of answers counts as [`Sick::Refusing`].
+    Answered(Vec<ItemResponse>),
+    /// 400, 413 or 500: one of the items may be the reason.
+    Rejected(u16),
+    /// Everything else.
+    Failed(Sick),
+}
+
+/// Why something was dropped without the peer having it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DropReason {
+    /// It waited longer than it could matter.
+    Expired,
+    /// The queue was full.
+    Overflow,
+    /// The peer refuses every batch with it.
+    Poison,
+    /// The peer answered the item with a status that a retry does not change.
+    Rejected(u16),
+    /// The node stops.
+    Shutdown,
+}
+
+impl DropReason {
+    /// Number of reasons.
+    pub const COUNT: usize = 5;
+
+    /// The word for it in metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::Overflow => "overflow",
+            Self::Poison => "poison",
+            Self::Rejected(_) => "rejected",
+            Self::Shutdown => "shutdown",
+        }
+    }
+
+    pub(super) const fn index(self) -> usize {
+        match self {
+            Self::Expired => 0,
+            Self::Overflow => 1,
+            Self::Poison => 2,
+            Self::Rejected(_) => 3,
+            Self::Shutdown => 4,
+        }
+    }
+}
+
+/// What the owner of the queue must do or say.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// The peer has a newer record of this instance: take it over (`replication.md` 4.2).
+    Adopt {
+        /// Whose.
+        key: Key,
+        /// The peer's record, not checked yet.
+        instance: Box<InstanceDraft>,
+    },
+    /// Something was dropped.
+    Dropped {
+        /// Whose.
+        key: Key,
+        /// What.
+        action: Action,
+        /// Why.
+        reason: DropReason,
+    },
+}
+
+/// What a finished batch has changed.
+#[derive(Debug, Default)]
+pub struct Settled {
+    /// To do or to say.
+    pub effects: Vec<Effect>,
+    /// Action and status of each item that was answered.
+    pub answers: Vec<(Action, u16)>,
+    /// For each instance that the peer has confirmed: milliseconds since it first waited.
+    pub propagation_ms: Vec<u64>,
+}

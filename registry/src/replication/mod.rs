@@ -1,0 +1,26 @@
+//! What one node still has to tell one peer, and in which order: the queue behind every replicator.
+//!
+//! It follows `replication.md` 9.3.1 to 9.3.3: one slot per instance that merges what happened to it, at most one batch
+//! in flight per instance, bounded retry, bisection of a batch that the peer refuses, shedding when full. Nothing here
+//! sends, waits or asks a clock: an owner offers changes, takes batches, and reports how they ended.
+//!
+//! The queue must hear of *every* change of the registry, also of those that are not sent on: they tell it that a queued
+//! registration has become pointless or that a queued cancel has been overtaken. This is why it needs no look-up: the
+//! newest record of every instance that it holds is in its slot.
+
+mod backoff;
+mod batch;
+mod intents;
+mod key;
+mod lanes;
+mod queue;
+mod settings;
+mod slot;
+mod tally;
+
+pub use batch::{Batch, DropReason, Effect, Item, Outcome, Settled, Sick};
+pub use intents::{Intents, OverrideKind};
+pub use key::Key;
+pub use queue::PeerQueue;
+pub use settings::QueueSettings;
+pub use tally::Tally;

@@ -1,0 +1,287 @@
+//! The queue of one peer: what is offered to it, and its lists.
+//!
+//! Taking batches out is in `take`, what happens to them afterwards in `settle`, what is given up in `shed`.
+
+mod settle;
+mod shed;
+mod take;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use heureka_protocol::{AppName, InstanceId};
+
+use crate::change::{Change, ChangeKind, Origin};
+use crate::record::Record;
+
+use super::backoff::Backoff;
+use super::batch::Item;
+use super::intents::{Intents, OverrideKind};
+use super::key::{Key, Named};
+use super::lanes::{Lane, Lanes};
+use super::settings::QueueSettings;
+use super::slot::Slot;
+use super::tally::Tally;
+
+type Slots = HashMap<Key, Slot, foldhash::fast::RandomState>;
+
+/// Everything that a node still has to tell one peer.
+///
+/// Times are monotonic milliseconds and never go back. The number of slots is bounded by [`QueueSettings::slots_limit`],
+/// a slot holds at most three waiting and three flying intents.
+#[derive(Debug)]
+pub struct PeerQueue {
+    settings: QueueSettings,
+    slots: Slots,
+    lanes: Lanes,
+    flights: BTreeMap<u64, Flight>,
+    backoff: Backoff,
+    /// Batches that the peer has answered item by item.
+    successes: u64,
+    /// Batches refused as a whole since the last success.
+    refusals_in_row: u32,
+    /// Items of a batch at most: halved by time-outs, doubled by successes.
+    batch_limit: usize,
+    /// When a batch last left without waiting for company.
+    early_sent_ms: Option<u64>,
+    next_ticket: u64,
+    next_batch: u64,
+    next_sweep_ms: u64,
+    is_draining: bool,
+    tally: Tally,
+}
+
+/// A batch on its way.
+#[derive(Debug)]
+struct Flight {
+    items: Arc<[Item]>,
+    has_suspects: bool,
+}
+
+impl PeerQueue {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(settings: QueueSettings) -> Self {
+        Self {
+            settings,
+            slots: Slots::default(),
+            lanes: Lanes::default(),
+            flights: BTreeMap::new(),
+            backoff: Backoff::default(),
+            successes: 0,
+            refusals_in_row: 0,
+            batch_limit: settings.batch_items_max,
+            early_sent_ms: None,
+            next_ticket: 0,
+            next_batch: 0,
+            next_sweep_ms: 0,
+            is_draining: false,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Takes a change of the registry, whatever its origin. Only a client's is told to the peer; the others say what has
+    /// become of the instances that wait here.
+    pub fn offer(&mut self, change: &Change, now_ms: u64) {
+        if change.origin.is_sent_on() {
+            let key = Key::new(change.app.clone(), InstanceId::clone(&change.id));
+            self.merge(key, intents_of(change.kind), Some(&change.record), now_ms);
+        } else {
+            self.observe(change, now_ms);
+        }
+    }
+
+    /// Takes a client's heartbeat that changed nothing visible. One for a record that has been replaced meanwhile is
+    /// ignored: what replaced it has been offered too.
+    pub fn offer_heartbeat(&mut self, record: &Arc<Record>, now_ms: u64) {
+        if record.lease.clock.get().is_some() && !self.is_draining {
+            self.merge(Key::of(&record.instance), Intents::HEARTBEAT, Some(record), now_ms);
+        }
+    }
+
+    /// Takes a client's operation on an override that changed nothing here: Java tells its peers all the same, and one
+    /// of them may have missed the first time (`replication.md` 2.1).
+    pub fn offer_override(&mut self, record: &Arc<Record>, kind: OverrideKind, now_ms: u64) {
+        self.merge(Key::of(&record.instance), Intents::override_op(kind), Some(record), now_ms);
+    }
+
+    /// Takes a registration for this peer only: the peer lacks it, as anti-entropy has found.
+    pub fn offer_repair(&mut self, record: &Arc<Record>, now_ms: u64) {
+        self.merge(Key::of(&record.instance), Intents::REGISTER, Some(record), now_ms);
+    }
+
+    /// Takes a cancel for this peer only: it holds what was cancelled here (`replication.md` 9.3.3, 409 body).
+    pub fn offer_cancel(&mut self, app: &AppName, id: &str, lease_duration_ms: u64, now_ms: u64) {
+        let key = Key::new(app.clone(), InstanceId::from(id));
+        if let Some(slot) = self.merge(key, Intents::CANCEL, None, now_ms) {
+            slot.lease_life_ms = slot.lease_life_ms.max(lease_duration_ms.saturating_mul(2));
+        }
+    }
+
+    fn merge(
+        &mut self,
+        key: Key,
+        intents: Intents,
+        record: Option<&Arc<Record>>,
+        now_ms: u64,
+    ) -> Option<&mut Slot> {
+        self.tally.offered += 1;
+        if !self.slots.contains_key(&key) && !self.make_room(intents) {
+            self.tally.drop_all(intents, super::DropReason::Overflow);
+            return None;
+        }
+        let ticket = self.new_ticket();
+        let slot = self.slots.entry(key.clone()).or_insert_with(|| Slot::new(ticket, now_ms));
+        match record {
+            Some(record) => slot.learn(record),
+            None => slot.record = None,
+        }
+        let before = slot.pending;
+        let after = before.then(intents);
+        if before.is_empty() {
+            self.lanes.remove(slot.lane, slot.ticket);
+            (slot.lane, slot.ticket, slot.since_ms) = (Lane::Nowhere, ticket, now_ms);
+        } else {
+            self.tally.merged += 1;
+        }
+        slot.pending = after;
+        if after != before || after == Intents::HEARTBEAT {
+            slot.deadline_ms = slot.new_deadline_ms(&self.settings, now_ms);
+        }
+        self.place(&key, now_ms);
+        self.slots.get_mut(&key)
+    }
+
+    /// Learns what became of an instance by somebody else's doing.
+    fn observe(&mut self, change: &Change, now_ms: u64) {
+        let name: (&str, &str) = (&change.app, &change.id);
+        let Some((key, slot)) = self.slots.get_key_value(&name as &dyn Named) else { return };
+        let (key, overtaken) = (key.clone(), overtaken_by(change));
+        let (pending, flying) = (slot.pending, slot.in_flight);
+        let Some(slot) = self.slots.get_mut(&key) else { return };
+        slot.learn(&change.record);
+        slot.pending = overtaken(pending);
+        if let (Some(flight), Some(flying)) = (&mut slot.in_flight, flying) {
+            flight.intents = overtaken(flying.intents);
+        }
+        self.place(&key, now_ms);
+    }
+
+    /// Puts a slot into the list that it belongs in, or forgets it if nothing is left to do.
+    fn place(&mut self, key: &Key, now_ms: u64) {
+        let Some(slot) = self.slots.get_mut(key) else { return };
+        let wanted = slot.lane_wanted(now_ms);
+        if slot.lane != wanted {
+            self.lanes.remove(slot.lane, slot.ticket);
+            self.lanes.insert(wanted, slot.ticket, key.clone());
+            slot.lane = wanted;
+        }
+        if slot.is_idle() {
+            self.slots.remove(key);
+        }
+    }
+
+    fn new_ticket(&mut self) -> u64 {
+        self.next_ticket += 1;
+        self.next_ticket
+    }
+
+    /// Instances that wait or are on their way.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// True if nothing waits and nothing is on its way.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Batches on their way.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// What waits for one instance, for tests and pages.
+    #[must_use]
+    pub fn waiting(&self, app: &str, id: &str) -> Intents {
+        let name = (app, id);
+        self.slots.get(&name as &dyn Named).map_or(Intents::NONE, |slot| slot.pending)
+    }
+
+    /// Length of the pause that the peer's failures have caused; 0 if it is well.
+    #[must_use]
+    pub const fn backoff_ms(&self) -> u64 {
+        self.backoff.pause_ms()
+    }
+
+    /// True from a failure until the next success.
+    #[must_use]
+    pub const fn is_failing(&self) -> bool {
+        self.backoff.is_failing()
+    }
+
+    /// Counts.
+    #[must_use]
+    pub const fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Since when the oldest unconfirmed event waits, monotonic milliseconds.
+    #[must_use]
+    pub fn oldest_since_ms(&self) -> Option<u64> {
+        let age = |slot: &Slot| slot.in_flight.map_or(slot.since_ms, |flight| flight.since_ms);
+        self.slots.values().map(age).min()
+    }
+
+    /// Checks the bookkeeping: every slot stands in the list where it belongs, and nowhere else.
+    ///
+    /// # Errors
+    /// Names the first contradiction. For tests and simulations.
+    pub fn check(&self) -> Result<(), String> {
+        let in_lists = self.lanes.len();
+        let mut waiting = 0;
+        for (key, slot) in &self.slots {
+            let is_listed = slot.lane != Lane::Nowhere;
+            waiting += usize::from(is_listed);
+            if is_listed && self.lanes.get(slot.lane, slot.ticket) != Some(key) {
+                return Err(format!("{key:?} is not in {:?}", slot.lane));
+            }
+            if is_listed == (slot.pending.is_empty() || slot.in_flight.is_some()) {
+                return Err(format!("{key:?} waits with {:?} in {:?}", slot.pending, slot.lane));
+            }
+        }
+        if in_lists != waiting {
+            return Err(format!("{in_lists} keys in lists, {waiting} slots wait"));
+        }
+        Ok(())
+    }
+}
+
+/// What a client's change means to a peer (`replication.md` 2.1).
+const fn intents_of(kind: ChangeKind) -> Intents {
+    match kind {
+        ChangeKind::Registered => Intents::REGISTER,
+        ChangeKind::StatusOverridden => Intents::override_op(OverrideKind::Set),
+        ChangeKind::OverrideRemoved => Intents::override_op(OverrideKind::Removed),
+        ChangeKind::StatusCorrected => Intents::HEARTBEAT,
+        // An eviction never is a client's.
+        ChangeKind::Cancelled | ChangeKind::Evicted => Intents::CANCEL,
+    }
+}
+
+/// What somebody else's change leaves of our intents for the same instance.
+fn overtaken_by(change: &Change) -> fn(Intents) -> Intents {
+    debug_assert_ne!(change.origin, Origin::Client);
+    match change.kind {
+        ChangeKind::Cancelled | ChangeKind::Evicted => Intents::without_instance,
+        // The rules let a replicated registration past a cancel only if it is newer: the cancel must not follow it.
+        ChangeKind::Registered => |intents| {
+            if intents.has_register() { intents } else { intents.without_cancel() }
+        },
+        ChangeKind::StatusOverridden | ChangeKind::OverrideRemoved => Intents::without_override,
+        ChangeKind::StatusCorrected => |intents| intents,
+    }
+}

@@ -1,0 +1,286 @@
+//! What becomes of a batch when its outcome is known (`replication.md` 4, 9.3.2, 9.3.3).
+
+use heureka_protocol::batch::{Action, ItemResponse};
+
+use crate::random::Random;
+use crate::replication::backoff::pause_ms;
+use crate::replication::batch::{Batch, DropReason, Effect, Item, Outcome, Settled, Sick};
+use crate::replication::intents::Intents;
+use crate::replication::key::Key;
+use crate::replication::slot::{InFlight, Slot, Trouble};
+
+use super::PeerQueue;
+
+/// Refusals in a row that no single poisonous item can explain: then the peer itself is at fault and gets a pause. Halving
+/// 250 items takes 9.
+const REFUSALS_OF_ONE_ITEM: u32 = 10;
+/// Refusals of an instance that travelled alone after which it is dropped even if nothing else shows the peer to be well.
+const LONE_REFUSALS_MAX: u32 = 8;
+/// Attempts for an item whose status says that a retry may help, but that does not matter for ever.
+const ITEM_ATTEMPTS_MAX: u32 = 5;
+/// Smallest size to which time-outs reduce a batch.
+const BATCH_LIMIT_MIN: usize = 16;
+
+const NOT_FOUND: u16 = 404;
+const INTERNAL_ERROR: u16 = 500;
+
+impl PeerQueue {
+    /// Takes a batch back with its outcome. A batch that the queue no longer knows changes nothing.
+    pub fn on_result(
+        &mut self,
+        batch: &Batch,
+        outcome: Outcome,
+        now_ms: u64,
+        random: &mut dyn Random,
+    ) -> Settled {
+        let Some(flight) = self.flights.remove(&batch.number) else { return Settled::default() };
+        let items = flight.items;
+        match outcome {
+            Outcome::Answered(answers) if answers.len() == items.len() => {
+                self.note_success();
+                self.settle_items(&items, answers, now_ms, random)
+            }
+            Outcome::Answered(_) => self.fail(&items, Sick::Refusing, now_ms, random),
+            Outcome::Rejected(code) => self.reject(&items, code, now_ms, random),
+            Outcome::Failed(why) => self.fail(&items, why, now_ms, random),
+        }
+    }
+
+    /// Takes all batches back without outcome: their sender has died. They are sent again.
+    pub fn abandon_flights(&mut self, now_ms: u64) {
+        for flight in std::mem::take(&mut self.flights).into_values() {
+            self.put_back(&flight.items, now_ms);
+        }
+    }
+
+    fn note_success(&mut self) {
+        self.backoff.succeed();
+        self.successes += 1;
+        self.refusals_in_row = 0;
+        self.batch_limit = self.batch_limit.saturating_mul(2).min(self.settings.batch_items_max);
+    }
+
+    fn fail(&mut self, items: &[Item], why: Sick, now_ms: u64, random: &mut dyn Random) -> Settled {
+        self.backoff.fail(why, &self.settings, now_ms, random);
+        if why == Sick::Congested {
+            let floor = BATCH_LIMIT_MIN.min(self.settings.batch_items_max);
+            self.batch_limit = (self.batch_limit / 2).max(floor);
+        }
+        self.put_back(items, now_ms);
+        Settled::default()
+    }
+
+    /// A batch was refused because of what is in it: halve it until the guilty instance stands alone.
+    fn reject(&mut self, items: &[Item], code: u16, now_ms: u64, random: &mut dyn Random) -> Settled {
+        self.refusals_in_row = self.refusals_in_row.saturating_add(1);
+        if self.refusals_in_row >= REFUSALS_OF_ONE_ITEM {
+            self.backoff.fail(Sick::Refusing, &self.settings, now_ms, random);
+        }
+        let keys: Vec<&Key> = runs(items).map(|run| &run[0].key).collect();
+        if let [key] = *keys {
+            return self.reject_alone(key, code, now_ms, random);
+        }
+        self.tally.bisected += 1;
+        let (cap, successes) = (keys.len().div_ceil(2), self.successes);
+        for key in &keys {
+            let Some(slot) = self.slots.get_mut(*key) else { continue };
+            let trouble = slot.trouble.get_or_insert_default();
+            if trouble.batch_cap.is_none() {
+                trouble.successes_before = successes;
+            }
+            trouble.batch_cap = Some(cap);
+        }
+        self.put_back(items, now_ms);
+        Settled::default()
+    }
+
+    fn reject_alone(&mut self, key: &Key, code: u16, now_ms: u64, random: &mut dyn Random) -> Settled {
+        let (successes, settings) = (self.successes, self.settings);
+        let Some(slot) = self.slots.get_mut(key) else { return Settled::default() };
+        let is_first = slot.batch_cap().is_none();
+        let others_pass = slot.trouble.as_ref().is_some_and(|t| !is_first && successes > t.successes_before);
+        let is_hopeless = code != INTERNAL_ERROR && slot.refusals() + 1 >= LONE_REFUSALS_MAX;
+        let mut settled = Settled::default();
+        if others_pass || is_hopeless {
+            let flying = slot.in_flight.map_or(Intents::NONE, |flight| flight.intents);
+            // A cancel is never the poison if something else is there to be it.
+            let saved = if flying.has_cancel() && flying != Intents::CANCEL {
+                Intents::CANCEL
+            } else {
+                Intents::NONE
+            };
+            let poison = if saved.is_empty() { flying } else { flying.without_cancel() };
+            if let Some(flight) = &mut slot.in_flight {
+                flight.intents = saved;
+            }
+            self.tally.drop_all(poison, DropReason::Poison);
+            settled.effects = dropped(key, poison, DropReason::Poison).collect();
+        }
+        let until_ms = now_ms.saturating_add(pause_ms(&settings, slot.refusals(), random));
+        slot.put_off(until_ms);
+        let trouble = slot.trouble.get_or_insert_default();
+        trouble.batch_cap = Some(1);
+        if is_first {
+            trouble.successes_before = successes;
+        }
+        self.put_back_one(key, now_ms);
+        settled
+    }
+
+    fn put_back(&mut self, items: &[Item], now_ms: u64) {
+        for run in runs(items) {
+            self.put_back_one(&run[0].key, now_ms);
+        }
+    }
+
+    /// What was on its way waits again, in its old place, before what came meanwhile.
+    fn put_back_one(&mut self, key: &Key, now_ms: u64) {
+        let Some(slot) = self.slots.get_mut(key) else { return };
+        let Some(flight) = slot.in_flight.take() else { return };
+        resume(slot, flight, flight.intents);
+        self.place(key, now_ms);
+    }
+
+    fn settle_items(
+        &mut self,
+        items: &[Item],
+        answers: Vec<ItemResponse>,
+        now_ms: u64,
+        random: &mut dyn Random,
+    ) -> Settled {
+        let mut settled = Settled::default();
+        let mut answers = answers.into_iter();
+        for run in runs(items) {
+            let answered: Vec<_> =
+                run.iter().zip(answers.by_ref()).map(|(item, answer)| (item.action, answer)).collect();
+            settled.answers.extend(answered.iter().map(|(action, answer)| (*action, answer.status_code)));
+            self.settle_one(&run[0].key, answered, now_ms, random, &mut settled);
+        }
+        settled
+    }
+
+    fn settle_one(
+        &mut self,
+        key: &Key,
+        answered: Vec<(Action, ItemResponse)>,
+        now_ms: u64,
+        random: &mut dyn Random,
+        settled: &mut Settled,
+    ) {
+        let settings = self.settings;
+        let Some(slot) = self.slots.get_mut(key) else { return };
+        let Some(flight) = slot.in_flight.take() else { return };
+        let mut verdict = Verdict::default();
+        for (action, answer) in answered {
+            verdict.hear(slot, flight.intents, action, answer, settings.sync_when_timestamp_differs);
+        }
+        if verdict.is_cancel_refused {
+            // The registration after it must come after it again.
+            verdict.retry = flight.intents;
+        }
+        if let Some(instance) = verdict.adopt {
+            settled.effects.push(Effect::Adopt { key: key.clone(), instance });
+        }
+        for (intents, code) in verdict.refused {
+            self.tally.drop_all(intents, DropReason::Rejected(code));
+            settled.effects.extend(dropped(key, intents, DropReason::Rejected(code)));
+        }
+        self.tally.registered_after_404 += u64::from(verdict.lacks_instance);
+        if verdict.retry.is_empty() {
+            slot.trouble = None;
+            settled.propagation_ms.push(now_ms.saturating_sub(flight.since_ms));
+        } else {
+            let pause = match (verdict.is_lame, slot.refusals()) {
+                (false, 0) => 0,
+                (_, refusals) => pause_ms(&settings, refusals, random),
+            };
+            slot.trouble =
+                slot.trouble.take().map(|trouble| Box::new(Trouble { batch_cap: None, ..*trouble }));
+            slot.put_off(now_ms.saturating_add(pause));
+            resume(slot, flight, verdict.retry);
+        }
+        self.place(key, now_ms);
+    }
+}
+
+/// What the answers to the items of one instance add up to.
+#[derive(Default)]
+struct Verdict {
+    /// To be sent again, before what came meanwhile.
+    retry: Intents,
+    /// Given up, with the peer's status.
+    refused: Vec<(Intents, u16)>,
+    adopt: Option<Box<heureka_protocol::draft::InstanceDraft>>,
+    is_cancel_refused: bool,
+    /// The peer does not know the instance.
+    lacks_instance: bool,
+    /// The peer could not do it now; at once would be too early.
+    is_lame: bool,
+}
+
+impl Verdict {
+    fn hear(
+        &mut self,
+        slot: &Slot,
+        flying: Intents,
+        action: Action,
+        answer: ItemResponse,
+        takes_newer: bool,
+    ) {
+        let code = answer.status_code;
+        let intents = Intents::of(action);
+        let still_counts = flying.actions().any(|flying| flying == action);
+        if (200..300).contains(&code) || !still_counts {
+            return;
+        }
+        let is_known_here = slot.record.is_some();
+        let may_retry = slot.refusals() + 1 < ITEM_ATTEMPTS_MAX;
+        match (action, code) {
+            (Action::Cancel, NOT_FOUND) => {}
+            (_, NOT_FOUND) if !is_known_here => {}
+            (Action::Cancel, _) => (self.is_cancel_refused, self.is_lame) = (true, true),
+            (Action::Heartbeat, NOT_FOUND) => {
+                self.lacks_instance = true;
+                self.retry = self.retry.then(Intents::REGISTER);
+            }
+            (Action::Heartbeat, _) => match answer.entity {
+                Some(entity) if takes_newer => self.adopt = Some(entity),
+                _ => self.refused.push((intents, code)),
+            },
+            (Action::StatusUpdate | Action::DeleteStatusOverride, NOT_FOUND)
+                if is_known_here && may_retry =>
+            {
+                self.lacks_instance = true;
+                self.retry = self.retry.then(Intents::REGISTER).then(intents);
+            }
+            (_, INTERNAL_ERROR..) if may_retry => {
+                self.is_lame = true;
+                self.retry = self.retry.then(intents);
+            }
+            _ => self.refused.push((intents, code)),
+        }
+    }
+}
+
+/// Puts intents that come back from a flight in front of those that wait.
+fn resume(slot: &mut Slot, flight: InFlight, returned: Intents) {
+    let waited_too = !slot.pending.is_empty();
+    slot.pending = returned.then(slot.pending);
+    if returned.is_empty() {
+        return;
+    }
+    // The slot is in no list while something of it is on its way, so its place can change freely.
+    (slot.ticket, slot.since_ms) = (flight.ticket, flight.since_ms);
+    let returned_deadline_ms = if slot.pending == Intents::REGISTER { u64::MAX } else { flight.deadline_ms };
+    slot.deadline_ms =
+        if waited_too { slot.deadline_ms.max(returned_deadline_ms) } else { returned_deadline_ms };
+}
+
+fn dropped(key: &Key, intents: Intents, reason: DropReason) -> impl Iterator<Item = Effect> {
+    intents.actions().map(move |action| Effect::Dropped { key: key.clone(), action, reason })
+}
+
+/// Items cut into those of one instance each.
+fn runs(items: &[Item]) -> impl Iterator<Item = &[Item]> {
+    items.chunk_by(|a, b| a.key == b.key)
+}

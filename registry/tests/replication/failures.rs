@@ -1,0 +1,204 @@
+//! Batches that fail as a whole: retries, pauses, halving, poison (`replication.md` 9.3.2).
+
+use heureka_protocol::batch::Action;
+use heureka_registry::replication::{Batch, DropReason, Effect, Outcome, Sick};
+
+use crate::support::{Sender, shown};
+
+fn has(batch: &Batch, id: &str) -> bool {
+    batch.items().iter().any(|item| &**item.key.id() == id)
+}
+
+#[test]
+fn the_pause_after_network_failures_doubles_up_to_five_seconds() {
+    let mut sender = Sender::new();
+    sender.register("i-1");
+    let mut batch = sender.take();
+    let mut pauses = Vec::new();
+    for _ in 0..8 {
+        sender.settle(&batch, Outcome::Failed(Sick::Unreachable));
+        let (next, pause) = sender.later();
+        assert_eq!(shown(&next), ["i-1 Register"]);
+        batch = next;
+        pauses.push(pause);
+    }
+    for (pause, nominal) in pauses.iter().zip([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]) {
+        assert!((nominal * 4 / 5..=nominal * 6 / 5).contains(pause), "{pause} of {nominal}");
+    }
+    assert!(pauses.iter().any(|pause| pause % 100 != 0), "no chance in {pauses:?}");
+}
+
+#[test]
+fn the_pause_after_congestion_goes_from_one_to_ten_seconds() {
+    for why in [Sick::Congested, Sick::Refusing] {
+        let mut sender = Sender::new();
+        sender.register("i-1");
+        let mut batch = sender.take();
+        for nominal in [1_000, 2_000, 4_000, 8_000, 10_000, 10_000] {
+            sender.settle(&batch, Outcome::Failed(why));
+            let (next, pause) = sender.later();
+            batch = next;
+            assert!((nominal * 4 / 5..=nominal * 6 / 5).contains(&pause), "{pause} of {nominal}");
+        }
+    }
+}
+
+#[test]
+fn one_batch_at_a_time_probes_a_failing_peer_and_a_success_ends_that() {
+    let mut sender = Sender::new();
+    for n in 0..1_000 {
+        sender.register(&format!("i-{n:04}"));
+    }
+    let flying: Vec<Batch> = std::iter::from_fn(|| sender.next()).collect();
+    for batch in &flying {
+        sender.settle(batch, Outcome::Failed(Sick::Unreachable));
+    }
+    assert!(sender.queue.backoff_ms() <= 120, "four failures at once are one failure");
+    let (probe, _) = sender.later();
+    assert!(sender.next().is_none(), "a second batch while the peer fails");
+    sender.confirm(&probe);
+    assert!(!sender.queue.is_failing());
+    assert_eq!(std::iter::from_fn(|| sender.next()).count(), 3);
+}
+
+#[test]
+fn what_failed_leaves_again_before_what_came_later_and_merged_with_it() {
+    let mut sender = Sender::new();
+    sender.register("i-1");
+    sender.register("i-2");
+    let batch = sender.take();
+    sender.register("i-0");
+    sender.cancel("i-1");
+    sender.settle(&batch, Outcome::Failed(Sick::Unreachable));
+    assert_eq!(shown(&sender.later().0), ["i-1 Cancel", "i-2 Register", "i-0 Register"]);
+}
+
+#[test]
+fn time_outs_make_batches_smaller_and_successes_larger() {
+    let mut sender = Sender::new();
+    for n in 0..2_000 {
+        sender.register(&format!("i-{n:04}"));
+    }
+    let mut sizes = Vec::new();
+    for fails in [true, true, true, true, true, false, false] {
+        let (batch, _) = sender.later();
+        sizes.push(batch.items().len());
+        if fails {
+            sender.settle(&batch, Outcome::Failed(Sick::Congested));
+        } else {
+            sender.confirm(&batch);
+        }
+    }
+    assert_eq!(sizes, [250, 125, 62, 31, 16, 16, 32]);
+}
+
+#[test]
+fn batches_whose_sender_died_are_sent_again() {
+    let mut sender = Sender::new();
+    sender.register("i-1");
+    let lost = sender.take();
+    sender.queue.abandon_flights(sender.now_ms);
+    let (again, _) = sender.later();
+    assert_eq!(shown(&again), ["i-1 Register"]);
+    sender.confirm(&lost);
+    assert_eq!(sender.queue.in_flight(), 1, "a late result of the lost batch changes nothing");
+}
+
+/// Runs until nothing is left to send; the peer refuses every batch that has the poison in it.
+fn run_with_poison(sender: &mut Sender, poison: &str, code: u16) -> (usize, Vec<Effect>) {
+    let (mut refused, mut effects) = (0, Vec::new());
+    while !sender.queue.is_empty() {
+        let Some(batch) = sender.next() else {
+            sender.sleep();
+            continue;
+        };
+        if has(&batch, poison) {
+            refused += 1;
+            effects.extend(sender.settle(&batch, Outcome::Rejected(code)).effects);
+        } else {
+            sender.confirm(&batch);
+        }
+        assert!(refused < 100, "the poison is sent again and again");
+    }
+    (refused, effects)
+}
+
+#[test]
+fn s39_a_poisonous_item_is_found_by_halving_and_dropped_alone() {
+    for (code, place) in [(400, 0), (400, 249), (500, 100), (413, 180)] {
+        let mut sender = Sender::new();
+        for n in 0..250 {
+            sender.register(&format!("i-{n:03}"));
+        }
+        let poison = format!("i-{place:03}");
+        let (refused, effects) = run_with_poison(&mut sender, &poison, code);
+        assert!((8..=10).contains(&refused), "{refused} refusals");
+        let [Effect::Dropped { key, action: Action::Register, reason: DropReason::Poison }] = &effects[..]
+        else {
+            panic!("{effects:?}")
+        };
+        assert_eq!(**key.id(), *poison);
+        assert_eq!(sender.queue.tally().dropped_total(), 1);
+    }
+}
+
+#[test]
+fn a_poisonous_registration_does_not_take_the_cancel_before_it_along() {
+    let mut sender = Sender::new();
+    sender.register("bad");
+    sender.cancel("bad");
+    sender.register("bad");
+    let batch = sender.take();
+    sender.settle(&batch, Outcome::Rejected(400));
+    sender.register("good");
+    let (batch, _) = sender.later();
+    assert_eq!(shown(&batch), ["good Register"], "the suspect travels alone, later");
+    sender.confirm(&batch);
+    let (batch, _) = sender.later();
+    assert_eq!(shown(&batch), ["bad Cancel", "bad Register"]);
+    sender.settle(&batch, Outcome::Rejected(400));
+    assert_eq!(shown(&sender.later().0), ["bad Cancel"]);
+}
+
+#[test]
+fn s38_a_peer_that_answers_500_to_everything_gets_its_cancel_later() {
+    let mut sender = Sender::new();
+    for n in 0..250 {
+        sender.register(&format!("i-{n:03}"));
+    }
+    let batch = sender.take();
+    sender.confirm(&batch);
+    for n in 0..250 {
+        sender.cancel(&format!("i-{n:03}"));
+    }
+    let start_ms = sender.now_ms;
+    let mut requests = 0;
+    while sender.now_ms < start_ms + 60_000 {
+        let Some(batch) = sender.next() else {
+            sender.sleep();
+            continue;
+        };
+        requests += 1;
+        sender.settle(&batch, Outcome::Rejected(500));
+    }
+    assert!(requests < 30, "{requests} requests in a minute flood a peer that is ill");
+    let mut confirmed = 0;
+    while !sender.queue.is_empty() {
+        match sender.next() {
+            None => sender.sleep(),
+            Some(batch) => {
+                confirmed += batch.items().len();
+                sender.confirm(&batch);
+            }
+        }
+    }
+    assert_eq!((confirmed, sender.queue.tally().dropped_total()), (250, 0));
+}
+
+#[test]
+fn a_lone_item_that_is_refused_for_ever_is_dropped_after_eight_attempts() {
+    let mut sender = Sender::new();
+    sender.register("i-1");
+    let (refused, effects) = run_with_poison(&mut sender, "i-1", 400);
+    assert_eq!((refused, effects.len()), (8, 1));
+}

@@ -1,0 +1,234 @@
+//! One application with its queue towards one peer, and a peer that applies batches by the same rules.
+
+use std::sync::Arc;
+
+use heureka_protocol::batch::{Action, ItemResponse};
+use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
+use heureka_registry::replication::{Batch, Item, Outcome, PeerQueue, QueueSettings, Settled};
+use heureka_registry::{
+    Application, Change, Heartbeat, Now, Origin, Renewal, RenewalAnswer, Rules, SplitMix64, StatusOutcome,
+};
+
+pub const APP: &str = "ORDERS";
+
+/// A moment with both clocks in step.
+pub fn at(mono_ms: u64) -> Now {
+    Now { mono_ms, wall_ms: 1_700_000_000_000 + i64::try_from(mono_ms).unwrap() }
+}
+
+pub fn instance(id: &str, dirty: i64) -> Instance {
+    Instance {
+        instance_id: Arc::from(id),
+        host_name: Box::from("host"),
+        app: AppName::new(APP),
+        ip_addr: Box::from("10.0.0.1"),
+        sid: None,
+        status: Status::Up,
+        overridden_status: Status::Unknown,
+        port: Port::DEFAULT_PLAIN,
+        secure_port: Port::DEFAULT_SECURE,
+        country_id: 1,
+        data_center: DataCenter::MyOwn,
+        lease: LeaseInfo::default(),
+        metadata: Metadata::new(),
+        app_group_name: None,
+        home_page_url: None,
+        status_page_url: None,
+        health_check_url: None,
+        secure_health_check_url: None,
+        vip_address: None,
+        secure_vip_address: None,
+        is_coordinating_discovery_server: false,
+        last_updated_timestamp: 0,
+        last_dirty_timestamp: dirty,
+        action_type: None,
+        asg_name: None,
+    }
+}
+
+/// A node with one application, and its queue towards a peer.
+pub struct Sender {
+    pub app: Application,
+    pub rules: Rules,
+    pub queue: PeerQueue,
+    pub now_ms: u64,
+    pub random: SplitMix64,
+}
+
+impl Sender {
+    pub fn new() -> Self {
+        Self::with(QueueSettings::default())
+    }
+
+    pub fn with(settings: QueueSettings) -> Self {
+        Self {
+            app: Application::new(AppName::new(APP)),
+            rules: Rules::default(),
+            queue: PeerQueue::new(settings),
+            now_ms: 1_000_000,
+            random: SplitMix64::new(7),
+        }
+    }
+
+    pub fn now(&self) -> Now {
+        at(self.now_ms)
+    }
+
+    pub fn pass(&mut self, ms: u64) {
+        self.now_ms += ms;
+    }
+
+    fn offer(&mut self, change: Option<Change>) -> bool {
+        if let Some(change) = &change {
+            self.queue.offer(change, self.now_ms);
+            self.queue.check().unwrap();
+        }
+        change.is_some()
+    }
+
+    pub fn register(&mut self, id: &str) {
+        self.register_dirty(id, 100);
+    }
+
+    pub fn register_dirty(&mut self, id: &str, dirty: i64) {
+        self.register_from(instance(id, dirty), Origin::Client);
+    }
+
+    pub fn register_from(&mut self, instance: Instance, origin: Origin) -> bool {
+        let change = self.app.register(instance, origin, self.now(), &self.rules);
+        self.offer(change)
+    }
+
+    pub fn renew(&mut self, id: &str) {
+        let Renewal { change, answer } =
+            self.app.renew(id, &Heartbeat::default(), Origin::Client, self.now(), &self.rules);
+        if !self.offer(change) && matches!(answer, RenewalAnswer::Renewed) {
+            self.queue.offer_heartbeat(self.app.get(id).unwrap(), self.now_ms);
+        }
+    }
+
+    pub fn cancel(&mut self, id: &str) -> bool {
+        self.cancel_from(id, Origin::Client)
+    }
+
+    pub fn cancel_from(&mut self, id: &str, origin: Origin) -> bool {
+        let change = self.app.cancel(id, origin, self.now(), &self.rules);
+        self.offer(change)
+    }
+
+    pub fn set_status(&mut self, id: &str, status: Status) {
+        let outcome = self.app.set_status(id, status, None, Origin::Client, self.now(), &self.rules);
+        self.offer(changed(outcome));
+    }
+
+    pub fn remove_override(&mut self, id: &str) {
+        let outcome = self.app.remove_override(id, None, None, Origin::Client, self.now(), &self.rules);
+        self.offer(changed(outcome));
+    }
+
+    pub fn next(&mut self) -> Option<Batch> {
+        let batch = self.queue.next_batch(self.now_ms);
+        self.queue.check().unwrap();
+        batch
+    }
+
+    /// The batch that must leave now.
+    pub fn take(&mut self) -> Batch {
+        self.next().unwrap()
+    }
+
+    pub fn settle(&mut self, batch: &Batch, outcome: Outcome) -> Settled {
+        let settled = self.queue.on_result(batch, outcome, self.now_ms, &mut self.random);
+        self.queue.check().unwrap();
+        settled
+    }
+
+    /// Every item of the batch is answered with one status.
+    pub fn answer(&mut self, batch: &Batch, codes: &[u16]) -> Settled {
+        self.settle(batch, Outcome::Answered(codes.iter().map(|code| response(*code)).collect()))
+    }
+
+    pub fn confirm(&mut self, batch: &Batch) {
+        self.answer(batch, &vec![200; batch.items().len()]);
+    }
+
+    /// Moves the clock to the moment at which the queue wants to be asked again.
+    pub fn sleep(&mut self) {
+        let wake_ms = self.queue.next_wake().unwrap();
+        self.now_ms = self.now_ms.max(wake_ms);
+    }
+
+    /// The next batch, and how long it took until it left.
+    pub fn later(&mut self) -> (Batch, u64) {
+        let start_ms = self.now_ms;
+        loop {
+            if let Some(batch) = self.next() {
+                return (batch, self.now_ms - start_ms);
+            }
+            self.sleep();
+        }
+    }
+}
+
+pub fn response(status_code: u16) -> ItemResponse {
+    ItemResponse { status_code, entity: None }
+}
+
+/// Ids and actions of a batch, as text.
+pub fn shown(batch: &Batch) -> Vec<String> {
+    batch.items().iter().map(|item| format!("{} {}", item.key.id(), item.action.as_str())).collect()
+}
+
+pub fn changed(outcome: StatusOutcome) -> Option<Change> {
+    match outcome {
+        StatusOutcome::Changed(change) => Some(change),
+        StatusOutcome::NotFound | StatusOutcome::Unchanged => None,
+    }
+}
+
+/// A peer that applies batches as the receiver does.
+pub struct Receiver {
+    pub app: Application,
+    pub rules: Rules,
+}
+
+impl Receiver {
+    pub fn new() -> Self {
+        Self { app: Application::new(AppName::new(APP)), rules: Rules::default() }
+    }
+
+    pub fn apply(&mut self, batch: &Batch, now: Now) -> Outcome {
+        Outcome::Answered(batch.items().iter().map(|item| response(self.apply_item(item, now))).collect())
+    }
+
+    fn apply_item(&mut self, item: &Item, now: Now) -> u16 {
+        let (id, rules) = (item.key.id(), &self.rules);
+        let found = |outcome| if matches!(outcome, StatusOutcome::NotFound) { 404 } else { 200 };
+        if item.action == Action::Cancel {
+            return if self.app.cancel(id, Origin::Peer, now, rules).is_some() { 200 } else { 404 };
+        }
+        let sent = &item.record.as_ref().unwrap().instance;
+        let dirty = Some(sent.last_dirty_timestamp);
+        match item.action {
+            Action::Register => {
+                // The sender has announced that it keeps order.
+                self.app.lift_tombstone(id, sent.last_dirty_timestamp, now);
+                self.app.register(sent.clone(), Origin::Peer, now, rules);
+                200
+            }
+            Action::Heartbeat => {
+                let override_in_force = Some(sent.overridden_status).filter(|s| *s != Status::Unknown);
+                let beat = Heartbeat { last_dirty: dirty, overridden: override_in_force };
+                match self.app.renew(id, &beat, Origin::Peer, now, rules).answer {
+                    RenewalAnswer::Renewed => 200,
+                    RenewalAnswer::Conflict(_) => 409,
+                    _ => 404,
+                }
+            }
+            Action::StatusUpdate => {
+                found(self.app.set_status(id, sent.status, dirty, Origin::Peer, now, rules))
+            }
+            _ => found(self.app.remove_override(id, Some(sent.status), dirty, Origin::Peer, now, rules)),
+        }
+    }
+}
