@@ -18,7 +18,7 @@ mod decode_test;
 mod differences;
 mod edit;
 mod expected;
-mod http;
+pub(crate) mod http;
 mod http_test;
 mod mutation_test;
 mod node;

@@ -1,0 +1,105 @@
+//! The real binary: its commands, its exit codes, its start and its stop.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use super::support::get;
+
+fn heureka(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heureka"));
+    command.args(args).current_dir(folder).env_clear();
+    command
+}
+
+fn output(folder: &Path, args: &[&str]) -> Output {
+    heureka(folder, args).output().expect("the binary runs")
+}
+
+/// An empty folder that goes with the test.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+#[test]
+fn commands_answer_with_text_and_exit_codes() {
+    let folder = folder();
+    let version = output(folder.path(), &["--version"]);
+    assert!(version.status.success() && String::from_utf8_lossy(&version.stdout).starts_with("heureka "));
+    assert_eq!(output(folder.path(), &["dance"]).status.code(), Some(2));
+    let check = output(folder.path(), &["check"]);
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
+}
+
+#[test]
+fn a_wrong_value_stops_the_start_and_says_key_value_and_source() {
+    let folder = folder();
+    std::fs::write(
+        folder.path().join("application.yml"),
+        "eureka:\n  server:\n    renewal-percent-threshold: lots\n",
+    )
+    .expect("written");
+    for command in ["run", "check"] {
+        let refused = output(folder.path(), &[command]);
+        assert_eq!(refused.status.code(), Some(1), "{command}");
+        let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+        for part in ["renewal-percent-threshold", "lots", "application.yml"] {
+            assert!(text.contains(part), "{part} is missing in: {text}");
+        }
+    }
+}
+
+#[test]
+fn config_prints_values_with_sources_and_masks_secrets() {
+    let folder = folder();
+    std::fs::write(
+        folder.path().join("application.properties"),
+        "server.port=1234\nspring.security.user.name=u\nspring.security.user.password=hunter2\n\
+         eureka.client.service-url.defaultZone=http://u:hunter2@peer:8761/eureka/\n",
+    )
+    .expect("written");
+    let printed = output(folder.path(), &["config", "--eureka.environment=prod"]);
+    let text = String::from_utf8_lossy(&printed.stdout).into_owned();
+    assert!(text.contains("server.port = 1234") && text.contains("application.properties"), "{text}");
+    assert!(text.contains("eureka.environment = prod"), "{text}");
+    assert!(!text.contains("hunter2"), "{text}");
+}
+
+/// A running binary; killed if the test fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_node_starts_without_any_file_says_where_it_is_and_stops_cleanly() {
+    let folder = folder();
+    let child = heureka(folder.path(), &["--server.port=0", "--server.address=127.0.0.1"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut running = Running(child);
+    let mut lines = BufReader::new(running.0.stderr.take().expect("a pipe")).lines();
+    let line = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find(|line| line.contains("listening on"))
+        .expect("the node says where it listens");
+    let port = line
+        .split("127.0.0.1:")
+        .nth(1)
+        .map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>())
+        .and_then(|digits| digits.parse().ok())
+        .unwrap_or_else(|| panic!("no port in {line}"));
+    assert_eq!(get(port, "/eureka/apps").status, 200);
+    let killed =
+        Command::new("kill").args(["-TERM", &running.0.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    assert_eq!(running.0.wait().expect("ended").code(), Some(0));
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    assert!(rest.iter().any(|line| line.contains("stopped")), "{rest:#?}");
+}

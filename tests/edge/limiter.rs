@@ -1,0 +1,47 @@
+//! The rate limiter (conformance 159 to 162 of spec `wire.md`).
+
+use super::support::{call, instance, node, post};
+
+fn limited(more: &[(&str, &str)]) -> heureka::testing::TestServer {
+    let base = [
+        ("eureka.server.rate-limiter-enabled", "true"),
+        ("eureka.server.rate-limiter-burst-size", "3"),
+        ("eureka.server.rate-limiter-registry-fetch-average-rate", "1"),
+        ("eureka.server.rate-limiter-full-fetch-average-rate", "1"),
+    ];
+    node(&[&base, more].concat())
+}
+
+fn five_fetches(port: u16, headers: &[(&str, &str)]) -> Vec<u16> {
+    (0..5).map(|_| call(port, "GET", "/eureka/apps", headers, b"").status).collect()
+}
+
+#[test]
+fn w159_to_w161_a_burst_passes_and_standard_clients_always_do() {
+    let node = limited(&[]);
+    let port = node.port();
+    let statuses = five_fetches(port, &[]);
+    assert_eq!(statuses[..3], [200, 200, 200]);
+    assert!(statuses[3..].contains(&503), "{statuses:?}");
+    let refused =
+        (0..50).map(|_| call(port, "GET", "/eureka/apps", &[], b"")).find(|answer| answer.status == 503);
+    assert!(refused.expect("an exhausted bucket").body.is_empty());
+    assert_eq!(five_fetches(port, &[("DiscoveryIdentity-Name", "DefaultClient")]), [200; 5]);
+    assert_eq!(post(port, "ORDERS", instance("ORDERS", "i-1").as_bytes()).status, 204);
+    for (method, status) in [("GET", 200), ("PUT", 200), ("DELETE", 200)] {
+        assert_eq!(call(port, method, "/eureka/apps/ORDERS/i-1", &[], b"").status, status, "{method}");
+    }
+}
+
+#[test]
+fn w162_throttling_standard_clients_limits_everybody() {
+    let node = limited(&[("eureka.server.rate-limiter-throttle-standard-clients", "true")]);
+    let statuses = five_fetches(node.port(), &[("DiscoveryIdentity-Name", "DefaultClient")]);
+    assert!(statuses.contains(&503), "{statuses:?}");
+}
+
+#[test]
+fn off_by_default_nothing_is_refused() {
+    let node = node(&[("eureka.server.rate-limiter-burst-size", "1")]);
+    assert_eq!(five_fetches(node.port(), &[]), [200; 5]);
+}

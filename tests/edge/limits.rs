@@ -1,0 +1,145 @@
+//! Bounds on size, time and number.
+
+use std::io::{BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use super::support::{assert_unharmed, call, fresh_node, get, instance, node, post, raw, register, request};
+use crate::golden::http::{gzip, read_answer};
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+#[test]
+fn large_bodies_and_gzip_bombs_are_refused() {
+    let node = fresh_node();
+    let port = node.port();
+    register(port, "GOOD", "good");
+    let large = instance("ORDERS", &"x".repeat(10 << 20));
+    assert_eq!(post(port, "ORDERS", large.as_bytes()).status, 413);
+    let bomb = gzip(&vec![b' '; 60 << 20]).expect("compressed");
+    assert!(bomb.len() < 1 << 20, "the bomb itself passes the limit");
+    let answer = call(port, "POST", "/eureka/apps/ORDERS", &[JSON, ("Content-Encoding", "gzip")], &bomb);
+    assert_eq!(answer.status, 413);
+    let answer =
+        call(port, "POST", "/eureka/peerreplication/batch", &[JSON, ("Content-Encoding", "gzip")], &bomb);
+    assert_eq!(answer.status, 413);
+    let answer = call(port, "POST", "/eureka/apps/ORDERS", &[JSON, ("Content-Encoding", "gzip")], b"no gzip");
+    assert_eq!(answer.status, 400);
+    let small = gzip(instance("ORDERS", "i-1").as_bytes()).expect("compressed");
+    assert_eq!(
+        call(port, "POST", "/eureka/apps/ORDERS", &[JSON, ("Content-Encoding", "gzip")], &small).status,
+        204
+    );
+    assert_eq!(call(port, "DELETE", "/eureka/apps/ORDERS/i-1", &[], b"").status, 200);
+    assert_unharmed(port);
+}
+
+#[test]
+fn long_heads_are_refused() {
+    let node = fresh_node();
+    let port = node.port();
+    register(port, "GOOD", "good");
+    let long = "x".repeat(20_000);
+    assert_eq!(call(port, "GET", "/eureka/apps", &[("X-Long", &long)], b"").status, 431);
+    let huge = format!("GET /eureka/apps HTTP/1.1\r\nHost: x\r\nX-Huge: {}\r\n\r\n", "y".repeat(1 << 20));
+    match raw(port, huge.as_bytes(), "GET") {
+        Ok(answer) => assert!([400, 431].contains(&answer.status), "{}", answer.status),
+        Err(_) => { /* The connection was closed under the flood, which is an answer too. */ }
+    }
+    assert_eq!(get(port, &format!("/eureka/apps/{long}")).status, 414);
+    assert_unharmed(port);
+}
+
+#[test]
+fn metadata_is_bounded_at_registration_and_at_every_change() {
+    let node = node(&[
+        ("eureka.server.use-read-only-response-cache", "false"),
+        ("heureka.limits.metadata-max-keys", "3"),
+        ("heureka.limits.metadata-max-bytes", "100"),
+    ]);
+    let port = node.port();
+    register(port, "GOOD", "good");
+    let many =
+        instance("ORDERS", "i-1").replace("\"k\":\"v\"", "\"a\":\"1\",\"b\":\"2\",\"c\":\"3\",\"d\":\"4\"");
+    assert_eq!(post(port, "ORDERS", many.as_bytes()).status, 400);
+    let long = instance("ORDERS", "i-1").replace("\"k\":\"v\"", &format!("\"k\":\"{}\"", "v".repeat(200)));
+    assert_eq!(post(port, "ORDERS", long.as_bytes()).status, 400);
+    let merge =
+        |query: &str| call(port, "PUT", &format!("/eureka/apps/GOOD/good/metadata?{query}"), &[], b"").status;
+    assert_eq!(merge("a=1&b=2"), 200);
+    assert_eq!(merge("c=3"), 400);
+    assert_eq!(merge(&format!("a={}", "x".repeat(200))), 400);
+    let text = get(port, "/eureka/apps/GOOD/good").text();
+    assert!(text.contains(r#""metadata":{"k":"v","a":"1","b":"2"}"#), "{text}");
+}
+
+#[test]
+fn a_slow_body_is_cut_off_and_holds_nobody_up() {
+    let node = node(&[
+        ("eureka.server.use-read-only-response-cache", "false"),
+        ("heureka.limits.body-timeout-ms", "700"),
+    ]);
+    let port = node.port();
+    register(port, "GOOD", "good");
+    let head = "POST /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{";
+    let mut slow = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    slow.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    slow.write_all(head.as_bytes()).expect("sent");
+    assert_unharmed(port);
+    let answer = read_answer(&mut BufReader::new(&slow), "POST").expect("an answer");
+    assert_eq!(answer.status, 408);
+}
+
+#[test]
+fn a_silent_connection_is_closed() {
+    let node = node(&[("heureka.limits.header-timeout-ms", "500")]);
+    let mut silent = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+    silent.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    silent.write_all(b"GET /eureka/apps HTTP/1.1\r\nHost").expect("sent");
+    let mut rest = Vec::new();
+    silent.read_to_end(&mut rest).expect("the node closes the connection");
+    assert!(rest.is_empty() || rest.starts_with(b"HTTP/1.1 408"), "{}", String::from_utf8_lossy(&rest));
+}
+
+#[test]
+fn one_address_cannot_take_all_connections() {
+    let node = node(&[("heureka.limits.max-connections-per-address", "3")]);
+    let port = node.port();
+    let held: Vec<TcpStream> = (0..3)
+        .map(|_| {
+            let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+            stream.write_all(b"GET /eureka/apps HTTP/1.1\r\nHost: x\r\n\r\n").expect("sent");
+            read_answer(&mut BufReader::new(&stream), "GET").expect("an answer");
+            stream
+        })
+        .collect();
+    let refused = raw(port, &request("GET", "/eureka/apps", &[], b""), "GET").expect("an answer");
+    assert_eq!((refused.status, refused.header("connection")), (503, Some("close")));
+    drop(held);
+    let again = (0..200)
+        .any(|_| raw(port, &request("GET", "/eureka/apps", &[], b""), "GET").is_ok_and(|a| a.status == 200));
+    assert!(again, "places of closed connections are free again");
+}
+
+#[test]
+fn a_connection_stays_usable_after_refusals_and_bodies_nobody_needs() {
+    let node = fresh_node();
+    let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let mut reader = BufReader::new(&stream);
+    let exchanges = [
+        ("PUT", "/eureka/apps/A/i", "{}", 404),
+        ("DELETE", "/eureka/apps/A/i", "{\"a\":1}", 404),
+        ("GET", "/eureka/nosuch", "x", 404),
+        ("PATCH", "/eureka/apps", "x", 405),
+        ("PUT", "/eureka/apps/A/i?lastDirtyTimestamp=x", "", 400),
+        ("GET", "/eureka/apps", "", 200),
+    ];
+    for (method, path, body, status) in exchanges {
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        (&stream).write_all(head.as_bytes()).expect("sent");
+        let answer = read_answer(&mut reader, method).expect("an answer on the same connection");
+        assert_eq!(answer.status, status, "{method} {path}");
+    }
+}

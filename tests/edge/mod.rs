@@ -1,0 +1,9 @@
+//! The edge of the node: what it refuses, and that a refusal costs nobody else anything.
+
+mod bad_input;
+mod command_line;
+mod limiter;
+mod limits;
+mod security;
+mod support;
+mod tls;
