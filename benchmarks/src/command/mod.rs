@@ -1,0 +1,60 @@
+//! The command line: which figures, of which servers.
+
+mod arguments;
+mod ratios;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use heureka_bench::servers::{Baseline, serve_baseline};
+
+use arguments::Arguments;
+
+const USAGE: &str = "usage: heureka-bench COMMAND [OPTIONS]
+
+  ratios      Heureka beside actix-web handlers that do nothing
+  baseline    serve one of these handlers: --handler empty|read-body|static --port N [--workers N]
+
+options of all measuring commands:
+  --heureka FILE    the server's binary (default: heureka beside this program)
+  --only A,B        only these parts
+  --instances N     size of the usual registry (default 10000)
+  --seed N          seed of all data (default 1)
+  --quick           short slices, few rounds
+  --json FILE       write the figures there too";
+
+/// Runs a command.
+pub fn run(arguments: Vec<String>) -> anyhow::Result<()> {
+    let mut arguments = arguments.into_iter();
+    let command = arguments.next().context(USAGE)?;
+    let arguments = Arguments::parse(arguments)?;
+    match command.as_str() {
+        "baseline" => {
+            let handler = arguments.text("handler").unwrap_or("empty");
+            let baseline =
+                Baseline::from_name(handler).with_context(|| format!("no handler {handler}\n{USAGE}"))?;
+            serve_baseline(baseline, arguments.number("port", 8762)?, arguments.number("workers", 1)?)
+        }
+        "ratios" => on_one_thread(ratios::run(&arguments)),
+        other => bail!("unknown command {other}\n{USAGE}"),
+    }
+}
+
+/// The generator's thread.
+fn on_one_thread(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    tokio::task::LocalSet::new().block_on(&runtime, work)
+}
+
+/// The server's binary: as told, else beside this program.
+fn heureka_binary(arguments: &Arguments) -> anyhow::Result<PathBuf> {
+    if let Some(path) = arguments.text("heureka") {
+        return Ok(path.into());
+    }
+    let program = std::env::current_exe()?;
+    let beside = program.with_file_name("heureka");
+    if !beside.exists() {
+        bail!("there is no {}; build it or name it with --heureka", beside.display());
+    }
+    Ok(beside)
+}

@@ -1,0 +1,122 @@
+//! One line of a table: what was measured, against what, and whether the goal is reached.
+
+use serde::Serialize;
+
+use super::numbers;
+use crate::measure::{Side, Summary, cpu_ratio, rate_ratio};
+use crate::stats::Spread;
+
+/// Whether a goal is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Reached.
+    Met,
+    /// Not reached.
+    Missed,
+    /// There is no goal, or it could not be judged.
+    Open,
+}
+
+/// One figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// What it is.
+    pub name: String,
+    /// What was measured, readable.
+    pub measured: String,
+    /// What it is compared with, readable.
+    pub compared: String,
+    /// Rate in terms of the other side.
+    pub ratio: Option<Spread>,
+    /// CPU time per answer of the other side in terms of ours.
+    pub cpu_ratio: Option<Spread>,
+    /// The goal, readable.
+    pub goal: String,
+    /// Whether it is reached.
+    pub verdict: Verdict,
+    /// What must be known to read the figure.
+    pub remarks: Vec<String>,
+    /// Both sides in full, where there are two.
+    pub sides: Vec<Summary>,
+}
+
+/// Above this share of a core a thread counts as the limit.
+const SATURATED: f64 = 0.9;
+
+impl Figure {
+    /// A single value with a goal that it must not exceed.
+    #[must_use]
+    pub fn at_most(name: &str, measured: String, value: f64, limit: f64, goal: &str) -> Self {
+        Self::judged(name, measured, goal, value <= limit)
+    }
+
+    /// A value whose goal has been judged.
+    #[must_use]
+    pub fn judged(name: &str, measured: String, goal: &str, is_met: bool) -> Self {
+        let verdict = if is_met { Verdict::Met } else { Verdict::Missed };
+        Self { verdict, goal: goal.to_owned(), ..Self::plain(name, measured) }
+    }
+
+    /// A value without a goal.
+    #[must_use]
+    pub fn plain(name: &str, measured: String) -> Self {
+        Self {
+            name: name.to_owned(),
+            measured,
+            compared: String::new(),
+            ratio: None,
+            cpu_ratio: None,
+            goal: String::new(),
+            verdict: Verdict::Open,
+            remarks: Vec::new(),
+            sides: Vec::new(),
+        }
+    }
+
+    /// Our rate against that of a baseline, with the least share of it that is wanted. Where the generator was the limit
+    /// of the baseline, rates say nothing about the servers and CPU time per answer decides.
+    #[must_use]
+    pub fn against(name: &str, ours: &Side<'_>, theirs: &Side<'_>, least: f64) -> Self {
+        let (our, their) = (ours.summary(), theirs.summary());
+        let (rates, cpu) = (rate_ratio(ours, theirs), cpu_ratio(ours, theirs));
+        let is_generator_limit = their.generator_share > SATURATED && their.busiest_thread_share < SATURATED;
+        let decisive = if is_generator_limit { cpu } else { rates };
+        let mut figure = Self::judged(
+            name,
+            describe(&our),
+            &format!("≥ {}", numbers::percent(least)),
+            decisive.median >= least,
+        );
+        if is_generator_limit {
+            figure.remarks.push("the generator was the limit of the baseline: judged by CPU".to_owned());
+        }
+        for side in [&our, &their] {
+            if side.failures > 0 {
+                figure.verdict = Verdict::Open;
+                figure.remarks.push(format!("{}: {} wrong or missing answers", side.server, side.failures));
+            }
+        }
+        figure.compared = format!("{}: {}", their.server, describe(&their));
+        figure.ratio = Some(rates);
+        figure.cpu_ratio = Some(cpu);
+        figure.sides = vec![our, their];
+        figure
+    }
+
+    /// The same figure with a remark.
+    #[must_use]
+    pub fn remark(mut self, remark: impl Into<String>) -> Self {
+        self.remarks.push(remark.into());
+        self
+    }
+}
+
+fn describe(side: &Summary) -> String {
+    format!(
+        "{}, {:.1} µs CPU, p99 {}",
+        numbers::rate(&side.rate),
+        side.cpu_us.median,
+        numbers::millis(side.latency.p99_ms)
+    )
+}

@@ -1,0 +1,43 @@
+//! What is measured. Each scenario starts the servers it needs, loads them, and returns figures.
+
+pub mod baseline;
+pub mod churn;
+pub mod idle;
+pub mod memory;
+pub mod setup;
+pub mod start;
+pub mod visibility;
+
+use std::time::Duration;
+
+use crate::measure::Rhythm;
+use crate::servers::Launcher;
+
+/// What all scenarios need to know.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// How servers are started.
+    pub launcher: Launcher,
+    /// Seed of all data.
+    pub seed: u64,
+    /// Instances of the usual registry.
+    pub instances: usize,
+    /// Rounds and length of slices.
+    pub rhythm: Rhythm,
+    /// True if everything should be short.
+    pub is_quick: bool,
+}
+
+impl Plan {
+    /// One of two durations.
+    #[must_use]
+    pub fn duration(&self, quick_ms: u64, full_ms: u64) -> Duration {
+        Duration::from_millis(if self.is_quick { quick_ms } else { full_ms })
+    }
+
+    /// One of two counts.
+    #[must_use]
+    pub fn count(&self, quick: usize, full: usize) -> usize {
+        if self.is_quick { quick } else { full }
+    }
+}

@@ -1,0 +1,123 @@
+//! Workloads of a fleet, and how a server is filled with it.
+
+use std::rc::Rc;
+
+use anyhow::{Context, ensure};
+
+use crate::fleet::Fleet;
+use crate::http::{Connection, RequestWriter};
+use crate::load::{Pool, Prepared, Workload, send_all};
+use crate::random::Random;
+use crate::servers::Server;
+
+/// Connections for small requests: as many as keep one worker busy, few enough that queues stay short.
+pub const CONNECTIONS: usize = 64;
+/// Connections for documents.
+pub const FETCH_CONNECTIONS: usize = 16;
+/// Most requests that are kept ready; larger fleets are sampled.
+const MAX_PREPARED: usize = 20_000;
+/// Room for the head of an answer and a good part of a document.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Numbers of instances in the order in which they are asked for: all over the registry, not one application after the other.
+fn order(fleet: &Fleet, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..fleet.len()).collect();
+    Random::new(seed).shuffle(&mut order);
+    order
+}
+
+/// Heartbeats of a fleet.
+#[must_use]
+pub fn heartbeats(fleet: &Fleet, seed: u64) -> Rc<dyn Workload> {
+    let mut prepared = Prepared::new(200);
+    for instance in order(fleet, seed).into_iter().take(MAX_PREPARED) {
+        prepared.add(|out| RequestWriter::SPRING.heartbeat(&fleet.record(instance, 0), out));
+    }
+    Rc::new(prepared)
+}
+
+/// Registrations of a fleet, in random order.
+#[must_use]
+pub fn registrations(fleet: &Fleet, seed: u64, generation: u32) -> Rc<dyn Workload> {
+    let mut prepared = Prepared::new(204);
+    let mut scratch = Vec::new();
+    for instance in order(fleet, seed).into_iter().take(MAX_PREPARED) {
+        let record = fleet.record(instance, generation);
+        prepared.add(|out| RequestWriter::SPRING.register(&record, &mut scratch, out));
+    }
+    Rc::new(prepared)
+}
+
+/// One `GET`, over and over.
+#[must_use]
+pub fn get(path: &str) -> Rc<dyn Workload> {
+    Rc::new(Prepared::single(200, |out| RequestWriter::SPRING.get(path, out)))
+}
+
+/// Registers a whole fleet and fetches it once, so that JSON is in use; checks that every instance was accepted.
+///
+/// # Errors
+/// If the server refuses an instance or fails.
+pub async fn fill(server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
+    let registrations = Rc::new(crate::load::Generated {
+        expected_status: 204,
+        write: {
+            let fleet = fleet.clone();
+            let scratch = std::cell::RefCell::new(Vec::new());
+            move |number: u64, out: &mut Vec<u8>| {
+                let record = fleet.record((number % fleet.len() as u64) as usize, 0);
+                RequestWriter::SPRING.register(&record, &mut scratch.borrow_mut(), out);
+            }
+        },
+    });
+    let workload: Rc<dyn Workload> = registrations;
+    let mut pool = Pool::open(server.address(), CONNECTIONS, 4096).await?;
+    let outcome = send_all(&mut pool, &workload, fleet.len() as u64).await?;
+    ensure!(outcome.failed() == 0, "{} refused registrations: {:?}", server.name, outcome.failures);
+    fetch(server, "apps/").await?;
+    Ok(())
+}
+
+/// One body, as sent (gzip where the server compresses).
+///
+/// # Errors
+/// If the answer is not 200.
+pub async fn fetch(server: &Server, path: &str) -> anyhow::Result<Vec<u8>> {
+    let mut request = Vec::new();
+    RequestWriter::SPRING.get(path, &mut request);
+    let mut body = Vec::new();
+    let answer = Connection::new(server.address(), BUFFER_BYTES).fetch(&request, &mut body).await?;
+    ensure!(answer.status == 200, "{} answered {} to {path}", server.name, answer.status);
+    Ok(body)
+}
+
+/// A body as text, whether it came compressed or not.
+///
+/// # Errors
+/// If it is neither text nor gzip of text.
+pub fn text_of(body: &[u8]) -> anyhow::Result<String> {
+    use std::io::Read as _;
+    if !body.starts_with(&[0x1F, 0x8B]) {
+        return Ok(String::from_utf8(body.to_vec())?);
+    }
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(body).read_to_string(&mut text).context("not gzip")?;
+    Ok(text)
+}
+
+/// Puts a body into the static baseline, with the headers that it has at the real server.
+///
+/// # Errors
+/// If the baseline fails.
+pub async fn keep_static(baseline: &Server, body: &[u8]) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    let encoding = if body.starts_with(&[0x1F, 0x8B]) { "Content-Encoding: gzip\r\n" } else { "" };
+    let mut request = Vec::with_capacity(body.len() + 256);
+    let length = body.len();
+    write!(request, "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{encoding}")?;
+    write!(request, "Content-Length: {length}\r\n\r\n")?;
+    request.extend_from_slice(body);
+    let answer = Connection::new(baseline.address(), BUFFER_BYTES).exchange(&request).await?;
+    ensure!(answer.status == 200, "the static baseline answered {}", answer.status);
+    Ok(())
+}
