@@ -125,6 +125,11 @@ fn g_3_the_threshold_task_never_lowers_the_bar_by_15_percent_or_more() {
     phantom.observe(leases(85, 30));
     phantom.update_threshold();
     assert_eq!(phantom.expected_clients(), 185, "85 is not more than 0.85 * 185");
+    let mut exact =
+        opened(java(ProtectionSettings { open_for_traffic_count: 15, ..<_>::default() }), leases(0, 30));
+    exact.observe(leases(85, 30));
+    exact.update_threshold();
+    assert_eq!(exact.expected_clients(), 100, "85 is exactly 0.85 * 100, not more");
     let off = ProtectionSettings { enabled: false, open_for_traffic_count: 100, ..java(<_>::default()) };
     let mut unprotected = opened(off, leases(0, 30));
     unprotected.update_threshold();

@@ -68,7 +68,18 @@ fn q_2_an_index_forgets_what_was_taken_out() {
     assert_eq!(found(&index, "V"), ["B"]);
     index.remove(&b, Some("v, v"));
     index.remove(&b, Some("v, v"));
-    assert!(index.is_empty() && found(&index, "V").is_empty());
+    assert!(index.is_empty());
+    assert_eq!(index.look_up("V"), <_>::default(), "not even the spelling is remembered");
+}
+
+#[test]
+fn q_2_blanks_around_a_piece_do_not_make_it_another_address() {
+    let (a, b) = (AppName::new("A"), AppName::new("B"));
+    let mut index = VipIndex::default();
+    index.add(&a, Some("x , c\t"));
+    index.add(&b, Some("C"));
+    assert_eq!([found(&index, "c"), found(&index, "C"), found(&index, "x")], [["A"], ["B"], ["A"]]);
+    assert!(index.look_up("c").selects(Some("x , c\t")));
 }
 
 #[test]

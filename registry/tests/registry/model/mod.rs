@@ -157,14 +157,14 @@ fn check_protection(world: &World, protection: &mut SelfPreservation) -> TestCas
     Ok(())
 }
 
-/// At least a thousand histories; more with `PROPTEST_CASES`. Failures are printed in full, so no file is kept.
-fn config() -> ProptestConfig {
+/// At least so many histories; more with `PROPTEST_CASES`. Failures are printed in full, so no file is kept.
+fn at_least(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
-    ProptestConfig { cases: default.cases.max(1_000), failure_persistence: None, ..default }
+    ProptestConfig { cases: default.cases.max(cases), failure_persistence: None, ..default }
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(at_least(1_000))]
 
     #[test]
     fn the_registry_behaves_as_the_naive_model(history in history()) {
@@ -178,6 +178,10 @@ proptest! {
             check_protection(world, &mut protection)
         })?;
     }
+}
+
+proptest! {
+    #![proptest_config(at_least(256))]
 
     #[test]
     fn d_1_a_delta_brings_every_young_copy_to_the_hash_of_the_view(history in history()) {
