@@ -1,7 +1,148 @@
-//! TLS settings that cannot be used stop the start; a node never serves plain HTTP instead.
+//! TLS: PEM files and PKCS12 stores serve, client certificates are checked, and settings that cannot be used stop the
+//! start; a node never serves plain HTTP instead.
+
+use std::io::{BufReader, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use heureka::tls::server_config;
 use heureka_config::Settings;
+use p12_keystore::{Certificate, KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use super::support::node;
+use crate::golden::http::{Answer, read_answer};
+
+/// An authority that signs certificates for `localhost`.
+struct Authority {
+    certificate: rcgen::Certificate,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+/// A certificate and its key, both as DER.
+struct Leaf {
+    certificate: CertificateDer<'static>,
+    pem: String,
+    key: KeyPair,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.self_signed(&key).expect("signed");
+        Self { certificate, issuer: Issuer::new(params, key) }
+    }
+
+    fn sign(&self) -> Leaf {
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("parameters");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.issuer).expect("signed");
+        Leaf { pem: certificate.pem(), certificate: certificate.der().clone(), key }
+    }
+}
+
+impl Leaf {
+    fn key_der(&self) -> PrivateKeyDer<'static> {
+        PrivatePkcs8KeyDer::from(self.key.serialize_der()).into()
+    }
+
+    fn write_store(&self, path: &Path, password: &str) {
+        let key = PrivateKey::from_der(&self.key.serialize_der()).expect("a key");
+        let certificate = Certificate::from_der(&self.certificate).expect("a certificate");
+        let mut store = KeyStore::new();
+        store.add_entry("node", KeyStoreEntry::PrivateKeyChain(PrivateKeyChain::new("1", key, [certificate])));
+        std::fs::write(path, store.writer(password).write().expect("a store")).expect("written");
+    }
+}
+
+/// GET over TLS; an error if the handshake or the exchange fails.
+fn fetch(port: u16, trusted: &Authority, own: Option<&Leaf>) -> Result<Answer, String> {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted.certificate.der().clone()).map_err(|error| error.to_string())?;
+    let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(roots);
+    let config = match own {
+        Some(leaf) => builder.with_client_auth_cert(vec![leaf.certificate.clone()], leaf.key_der()),
+        None => Ok(builder.with_no_client_auth()),
+    };
+    let config = Arc::new(config.map_err(|error| error.to_string())?);
+    let name = ServerName::try_from("localhost").map_err(|error| error.to_string())?;
+    let connection = ClientConnection::new(config, name).map_err(|error| error.to_string())?;
+    let socket = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
+    socket.set_read_timeout(Some(Duration::from_secs(20))).map_err(|error| error.to_string())?;
+    let mut stream = StreamOwned::new(connection, socket);
+    let request = b"GET /eureka/apps HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    stream.write_all(request).map_err(|error| error.to_string())?;
+    read_answer(&mut BufReader::new(stream), "GET").map_err(|error| error.to_string())
+}
+
+/// Files of a node: `node.pem`, `node.key`, `node.p12` (password `secret`) and the authority as `ca.pem`.
+fn files(authority: &Authority) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let leaf = authority.sign();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    write("node.pem", &leaf.pem);
+    write("node.key", &leaf.key.serialize_pem());
+    write("ca.pem", &authority.certificate.pem());
+    leaf.write_store(&folder.path().join("node.p12"), "secret");
+    folder
+}
+
+fn file(folder: &tempfile::TempDir, name: &str) -> String {
+    format!("file:{}", folder.path().join(name).display())
+}
+
+#[test]
+fn c64_pem_files_serve_without_any_key_store() {
+    let authority = Authority::new();
+    let folder = files(&authority);
+    let (certificate, key) = (file(&folder, "node.pem"), file(&folder, "node.key"));
+    let node = node(&[
+        ("server.ssl.certificate", certificate.as_str()),
+        ("server.ssl.certificate-private-key", key.as_str()),
+    ]);
+    assert_eq!(fetch(node.port(), &authority, None).map(|answer| answer.status), Ok(200));
+    assert!(fetch(node.port(), &Authority::new(), None).is_err(), "another authority is not believed");
+}
+
+#[test]
+fn c63_a_store_serves_and_client_certificates_are_checked() {
+    let authority = Authority::new();
+    let folder = files(&authority);
+    let (store, trusted) = (file(&folder, "node.p12"), file(&folder, "ca.pem"));
+    let base = [
+        ("server.ssl.key-store", store.as_str()),
+        ("server.ssl.key-store-password", "secret"),
+        ("server.ssl.trust-certificate", trusted.as_str()),
+    ];
+    let (good, stranger) = (authority.sign(), Authority::new().sign());
+    let needs = node(&[&base[..], &[("server.ssl.client-auth", "need")]].concat());
+    assert_eq!(fetch(needs.port(), &authority, Some(&good)).map(|answer| answer.status), Ok(200));
+    assert!(fetch(needs.port(), &authority, None).is_err(), "no certificate");
+    assert!(fetch(needs.port(), &authority, Some(&stranger)).is_err(), "a certificate of somebody else");
+    let wants = node(&[&base[..], &[("server.ssl.client-auth", "want")]].concat());
+    assert_eq!(fetch(wants.port(), &authority, None).map(|answer| answer.status), Ok(200));
+    assert!(fetch(wants.port(), &authority, Some(&stranger)).is_err(), "a wrong certificate is worse than none");
+}
+
+#[test]
+fn a_wrong_store_password_is_said_without_saying_the_password() {
+    let folder = files(&Authority::new());
+    let store = file(&folder, "node.p12");
+    let settings =
+        settings(&[("server.ssl.key-store", store.as_str()), ("server.ssl.key-store-password", "hunter2")]);
+    let error = format!("{:#}", server_config(&settings.server.tls.expect("TLS is on")).expect_err("wrong password"));
+    assert!(error.contains("password") && !error.contains("hunter2"), "{error}");
+}
 
 fn settings(pairs: &[(&str, &str)]) -> Settings {
     Settings::from_properties(pairs).expect("settings that can be read")
