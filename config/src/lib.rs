@@ -22,6 +22,7 @@ mod sample;
 mod secret;
 pub mod settings;
 mod sources;
+mod text;
 
 pub use error::{ConfigError, Problem};
 pub use invocation::{HostFacts, InetSettings, Invocation, NoHostFacts};
@@ -31,6 +32,7 @@ pub use report::{Effective, Notice, Report, Severity};
 pub use sample::sample;
 pub use secret::{MASK, Secret, mask_credentials};
 pub use settings::Settings;
+pub use text::{read_properties, read_yaml};
 
 use property::{PropertySource, SourceKind};
 use sources::Stack;

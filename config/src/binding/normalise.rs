@@ -17,9 +17,9 @@ static FIRST_WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 /// Canonical elements of every key, for the comparison with variables.
-static CANONICAL: LazyLock<Vec<(Vec<String>, &'static KeySpec)>> = LazyLock::new(|| {
+static PATHS: LazyLock<Vec<(Vec<&'static str>, &'static KeySpec)>> = LazyLock::new(|| {
     let known = catalogue::all().filter(|spec| spec.kind != Kind::Family);
-    known.map(|spec| (key::elements(spec.name).into_iter().map(|e| e.canonical).collect(), spec)).collect()
+    known.map(|spec| (catalogue::path(spec.name).iter().map(String::as_str).collect(), spec)).collect()
 });
 
 /// A value that has found its key.
@@ -81,9 +81,8 @@ impl Normalised {
         if FIRST_WORDS.binary_search(&first).is_err() {
             return;
         }
-        let matched = CANONICAL.iter().filter_map(|(elements, spec)| {
-            let elements: Vec<&str> = elements.iter().map(String::as_str).collect();
-            let rest = key::match_variable(&property.name, &elements)?;
+        let matched = PATHS.iter().filter_map(|(elements, spec)| {
+            let rest = key::match_variable(&property.name, elements)?;
             Some((rest.len(), place_of(spec.kind, &rest)?, *spec))
         });
         match matched.min_by_key(|(rest, _, _)| *rest) {

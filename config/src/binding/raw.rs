@@ -1,7 +1,7 @@
 //! The merged values, still as written: the first stage of the configuration.
 
 use super::layer::Layer;
-use crate::key;
+use crate::catalogue;
 use crate::sources::split_list;
 use config::{Config, ValueKind};
 
@@ -32,11 +32,16 @@ impl Raw {
         builder.build().map(|config| Self { root: config.cache }).unwrap_or_default()
     }
 
+    /// What stands under the documented name of a key.
     fn at(&self, name: &str) -> Option<&config::Value> {
+        let path = catalogue::path(name);
+        if path.is_empty() {
+            return None;
+        }
         let mut place = &self.root;
-        for element in key::elements(name) {
+        for element in path {
             let ValueKind::Table(table) = &place.kind else { return None };
-            place = table.get(&element.canonical)?;
+            place = table.get(element)?;
         }
         Some(place)
     }

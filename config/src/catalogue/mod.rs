@@ -171,8 +171,16 @@ pub(crate) fn all() -> impl Iterator<Item = &'static KeySpec> {
     SECTIONS.iter().flat_map(|section| section.keys)
 }
 
+/// A key with what is often needed of its name.
+struct Named {
+    spec: &'static KeySpec,
+    path: Vec<String>,
+    position: usize,
+}
+
 struct Index {
-    keys: HashMap<String, &'static KeySpec>,
+    by_name: HashMap<&'static str, Named>,
+    by_canonical: HashMap<String, &'static KeySpec>,
     families: Vec<(String, &'static KeySpec)>,
 }
 
@@ -181,20 +189,38 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     let mut families: Vec<(String, &'static KeySpec)> =
         families.map(|spec| (key::canonical(spec.name.trim_end_matches('*')), spec)).collect();
     families.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
-    let keys = all()
-        .filter(|spec| spec.kind != Kind::Family)
-        .map(|spec| (key::canonical(spec.name), spec))
-        .collect();
-    Index { keys, families }
+    let keys = || all().filter(|spec| spec.kind != Kind::Family);
+    let named = |(position, spec): (usize, &'static KeySpec)| {
+        let path = key::elements(spec.name).into_iter().map(|element| element.canonical).collect();
+        (spec.name, Named { spec, path, position })
+    };
+    Index {
+        by_name: keys().enumerate().map(named).collect(),
+        by_canonical: keys().map(|spec| (key::canonical(spec.name), spec)).collect(),
+        families,
+    }
 });
 
 /// The key of a name in any spelling.
 pub(crate) fn find(name: &str) -> Option<&'static KeySpec> {
-    find_canonical(&key::canonical(name))
+    let by_name = INDEX.by_name.get(name).map(|named| named.spec);
+    by_name.or_else(|| find_canonical(&key::canonical(name)))
 }
 
 fn find_canonical(canonical: &str) -> Option<&'static KeySpec> {
-    INDEX.keys.get(canonical).copied()
+    INDEX.by_canonical.get(canonical).copied()
+}
+
+/// The canonical elements of a key by its documented name; none for other names.
+pub(crate) fn path(name: &str) -> &'static [String] {
+    INDEX.by_name.get(name).map_or(&[], |named| &named.path)
+}
+
+/// Place of a key, or of the map that an entry belongs to, in the order of the shipped file.
+pub(crate) fn position(name: &str) -> usize {
+    let prefixes = name.char_indices().rev().filter(|(_, c)| *c == '.').map(|(at, _)| &name[..at]);
+    let mut names = std::iter::once(name).chain(prefixes);
+    names.find_map(|name| INDEX.by_name.get(name)).map_or(usize::MAX, |named| named.position)
 }
 
 /// Which part of a key a property gives.

@@ -4,6 +4,7 @@ use super::reader::Reader;
 use super::registry::url;
 use super::tls;
 use crate::key;
+use crate::report::Notice;
 use crate::secret::Secret;
 use crate::settings::client::DEFAULT_ZONE;
 use crate::settings::{ClientSettings, ClientTimeouts, DnsPeers, Proxy, ServiceUrl};
@@ -13,7 +14,7 @@ pub(super) fn client(r: &mut Reader<'_>) -> ClientSettings {
     let d = ClientSettings::default();
     let enabled = r.flag("eureka.client.enabled", true) & r.flag("spring.cloud.discovery.enabled", true);
     let region = r.text("eureka.client.region", &d.region);
-    ClientSettings {
+    let client = ClientSettings {
         service_urls: service_urls(r),
         register_with_eureka: r.flag("eureka.client.register-with-eureka", d.register_with_eureka) && enabled,
         fetch_registry: r.flag("eureka.client.fetch-registry", d.fetch_registry) && enabled,
@@ -46,7 +47,9 @@ pub(super) fn client(r: &mut Reader<'_>) -> ClientSettings {
         tls: tls::client(r),
         resolve_by_ip: r.flag("eureka.client.transport.applications-resolver-use-ip", d.resolve_by_ip),
         healthcheck_enabled: r.flag("eureka.client.healthcheck.enabled", d.healthcheck_enabled),
-    }
+    };
+    remark_zones(r, &client);
+    client
 }
 
 /// Normalised URLs per zone, without duplicates. Zones without any URL stay, so that they do not fall back.
@@ -69,11 +72,45 @@ fn service_urls(r: &mut Reader<'_>) -> BTreeMap<String, Vec<ServiceUrl>> {
 
 /// Zones of the own region: its exact name first, then any spelling.
 fn zones(r: &mut Reader<'_>, region: &str) -> Vec<String> {
-    let regions = r.lists("eureka.client.availability-zones");
+    let key = "eureka.client.availability-zones";
+    let regions = r.lists(key);
     let same = |name: &&String| key::canonical_element(name) == key::canonical_element(region);
     let found = regions.get(region).or_else(|| regions.keys().find(same).and_then(|name| regions.get(name)));
     let zones: Vec<String> = found.into_iter().flatten().map(|zone| zone.text.clone()).collect();
-    if zones.is_empty() { vec![DEFAULT_ZONE.to_owned()] } else { zones }
+    if !zones.is_empty() {
+        return zones;
+    }
+    if let Some(other) = regions.values().flatten().next() {
+        let message =
+            format!("has no zones for eureka.client.region, which is {region}; only {DEFAULT_ZONE} is used");
+        r.notices.push(Notice::warning(key, &other.origin, message));
+    }
+    vec![DEFAULT_ZONE.to_owned()]
+}
+
+/// Zones and URLs that miss each other, which Java passes over in silence.
+fn remark_zones(r: &mut Reader<'_>, client: &ClientSettings) {
+    let key = "eureka.client.service-url";
+    let mut remark = |message: String| r.notices.push(Notice::warning(key, "zones and URLs", message));
+    let used = |zone: &String| zone == DEFAULT_ZONE || client.zones.contains(zone);
+    for zone in client.service_urls.keys().filter(|zone| !used(zone)) {
+        remark(format!(
+            "has URLs for {zone}, which is no zone of region {}; they are not used",
+            client.region
+        ));
+    }
+    if client.service_urls.is_empty() {
+        return;
+    }
+    let has_default = client.service_urls.contains_key(DEFAULT_ZONE);
+    // Netflix' name of the default zone is `default`
+    let is_default = |zone: &str| matches!(zone, DEFAULT_ZONE | "default");
+    let without = |zone: &&String| !is_default(zone) && !client.service_urls.contains_key(*zone);
+    for zone in client.zones.iter().filter(without) {
+        let instead =
+            if has_default { "those of defaultZone are used" } else { "and there is no defaultZone" };
+        remark(format!("has no URLs for the zone {zone}; {instead}"));
+    }
 }
 
 fn dns(r: &mut Reader<'_>) -> Option<DnsPeers> {

@@ -12,6 +12,7 @@ mod tls;
 mod values;
 
 use crate::binding::{self, Bound};
+use crate::catalogue;
 use crate::error::ConfigError;
 use crate::invocation::{HostFacts, InetSettings, NoHostFacts};
 use crate::report::Report;
@@ -37,7 +38,9 @@ pub(crate) fn resolve(
     if !problems.is_empty() {
         return Err(ConfigError::Invalid(problems));
     }
-    let mut report = Report { effective: std::mem::take(&mut reader.effective), ..Report::default() };
+    let mut effective = std::mem::take(&mut reader.effective);
+    effective.sort_by_cached_key(|line| catalogue::position(&line.key));
+    let mut report = Report { effective, ..Report::default() };
     report.notices.append(&mut reader.notices);
     report.notices.extend(remarks::remarks(&bound, &lookup, &reader.used));
     Ok((settings, report))

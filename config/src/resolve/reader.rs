@@ -31,8 +31,6 @@ pub(super) struct Reader<'a> {
     pub effective: Vec<Effective>,
     /// Names that placeholders used.
     pub used: BTreeSet<String>,
-    /// Keys that were read, for the test that none is forgotten.
-    pub read: BTreeSet<&'static str>,
 }
 
 impl<'a> Reader<'a> {
@@ -45,7 +43,6 @@ impl<'a> Reader<'a> {
             notices: Vec::new(),
             effective: Vec::new(),
             used: BTreeSet::new(),
-            read: BTreeSet::new(),
         }
     }
 
@@ -93,8 +90,7 @@ impl<'a> Reader<'a> {
         self.effective.push(Effective { key: key.to_owned(), value: value.into(), source: source.into() });
     }
 
-    fn spec(&mut self, key: &'static str) -> Option<&'static KeySpec> {
-        self.read.insert(key);
+    fn spec(key: &'static str) -> Option<&'static KeySpec> {
         let spec = catalogue::find(key);
         debug_assert!(spec.is_some_and(|spec| spec.name == key), "{key} is not in the catalogue");
         spec
@@ -146,7 +142,7 @@ impl<'a> Reader<'a> {
 
     /// The text of a key, noted; `None` if it is not set, empty or broken. An empty text means "not set".
     pub(super) fn optional(&mut self, key: &'static str) -> Option<Sourced> {
-        let spec = self.spec(key)?;
+        let spec = Self::spec(key)?;
         let Some(item) = self.raw.text(key) else {
             self.note_default(key);
             return None;
@@ -290,7 +286,7 @@ impl<'a> Reader<'a> {
 
     /// The items of a list.
     pub(super) fn list(&mut self, key: &'static str, default: &[String]) -> Vec<String> {
-        self.spec(key);
+        Self::spec(key);
         let Some(items) = self.raw.list(key) else {
             self.note_default(key);
             return default.to_vec();
@@ -305,7 +301,7 @@ impl<'a> Reader<'a> {
 
     /// The entries of a map, one text each.
     pub(super) fn texts(&mut self, key: &'static str) -> BTreeMap<String, Sourced> {
-        self.spec(key);
+        Self::spec(key);
         let entries = self.raw.texts(key);
         if entries.is_empty() {
             self.note_default(key);
@@ -323,7 +319,7 @@ impl<'a> Reader<'a> {
 
     /// The entries of a map, a list each. An entry with an empty list is kept.
     pub(super) fn lists(&mut self, key: &'static str) -> BTreeMap<String, Vec<Sourced>> {
-        self.spec(key);
+        Self::spec(key);
         let entries = self.raw.map(key);
         if entries.is_empty() {
             self.note_default(key);

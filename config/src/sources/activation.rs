@@ -51,9 +51,8 @@ pub(super) fn is_conditional(document: &PropertySource) -> bool {
 
 /// Both spellings; any one of several expressions is enough.
 fn profile_conditions(document: &PropertySource) -> Vec<Property> {
-    let mut conditions = list_in(document, "spring.config.activate.on-profile");
-    conditions.extend(list_in(document, "spring.profiles"));
-    conditions
+    let keys = ["spring.config.activate.on-profile", "spring.profiles"];
+    keys.iter().filter_map(|key| list_in(document, key)).flatten().collect()
 }
 
 fn same_platform(platform: &str, wanted: &str) -> bool {

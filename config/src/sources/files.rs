@@ -11,6 +11,8 @@ use crate::property::PropertySource;
 use crate::report::Notice;
 use std::path::Path;
 
+/// One group, so that files of profiles in any of these places beat plain files in all of them.
+const DEFAULT_LOCATIONS: &str = "optional:file:./;optional:file:./config/;optional:file:./config/*/";
 /// How often profiles that are included by profiles are followed.
 const MAX_ROUNDS: usize = 8;
 
@@ -29,18 +31,19 @@ pub(crate) struct Files {
 
 /// Reads all files that the outside sources and the files themselves name.
 pub(crate) fn collect_files(outside: &Stack, working_dir: &Path) -> Result<Files, ConfigError> {
-    let mut loader = Loader::new(outside, working_dir);
-    let groups = initial_groups(outside);
+    let mut loader = Loader::new(outside, working_dir)?;
+    let groups = initial_groups(outside)?;
     let plain = loader.load(&groups, None)?;
     let whole = |files: &[PropertySource]| Stack::new([files, &outside.sources].concat());
-    let chosen = profiles::chosen(&whole(&plain.sources));
-    let mut active = profiles::active(&whole(&plain.sources), &chosen);
+    let chosen = profiles::chosen(&whole(&plain.sources))?;
+    let mut active = profiles::active(&whole(&plain.sources), &chosen)?;
     for _ in 0..MAX_ROUNDS {
         let mut files = loader.load(&groups, Some(&active))?;
-        let again = profiles::active(&whole(&files.sources), &chosen);
+        let again = profiles::active(&whole(&files.sources), &chosen)?;
         if again == active {
             files.profiles = active;
             files.notices.extend(ignored_choices(&files.sources));
+            files.notices.extend(ignored_places(&files.sources));
             files.notices.extend(bootstrap_files(working_dir));
             return Ok(files);
         }
@@ -58,6 +61,16 @@ fn ignored_choices(sources: &[PropertySource]) -> Vec<Notice> {
     choices.map(|p| Notice::warning(&p.name, &p.origin, reason)).collect()
 }
 
+/// Where to look cannot stand in what was found by looking.
+fn ignored_places(sources: &[PropertySource]) -> Vec<Notice> {
+    let names = ["location", "additional-location", "name", "on-not-found"]
+        .map(|name| format!("spring.config.{name}"));
+    let written = names.iter().flat_map(|name| sources.iter().filter_map(move |source| source.find(name)));
+    let reason =
+        "ignored: it only counts as an argument, a variable or -D; a file can use spring.config.import";
+    written.map(|p| Notice::warning(&p.name, &p.origin, reason)).collect()
+}
+
 /// `bootstrap.*` belongs to Spring Cloud Config; Boot itself does not read it either.
 fn bootstrap_files(working_dir: &Path) -> Vec<Notice> {
     let files = EXTENSIONS.iter().map(|extension| format!("bootstrap.{extension}"));
@@ -68,19 +81,19 @@ fn bootstrap_files(working_dir: &Path) -> Vec<Notice> {
 }
 
 /// Where to look first, lowest precedence first.
-fn initial_groups(outside: &Stack) -> Vec<Vec<Location>> {
+fn initial_groups(outside: &Stack) -> Result<Vec<Vec<Location>>, ConfigError> {
     let group = |text: &str, named_by: &str| -> Vec<Location> {
         text.split(';').map(|part| Location::new(part, named_by)).filter(|l| !l.text.is_empty()).collect()
     };
-    let named = |name: &str| -> Vec<Vec<Location>> {
-        outside.list(name).iter().map(|p| group(&p.value, &format!("{name}, {}", p.origin))).collect()
+    let named = |name: &str| -> Result<Vec<Vec<Location>>, ConfigError> {
+        let locations = outside.list(name)?;
+        Ok(locations.iter().map(|p| group(&p.value, &format!("{name}, {}", p.origin))).collect())
     };
-    let mut groups = named("spring.config.location");
+    let mut groups = named("spring.config.location")?;
     if groups.is_empty() {
-        groups
-            .push(group("optional:file:./;optional:file:./config/;optional:file:./config/*/", "the default"));
+        groups.push(group(DEFAULT_LOCATIONS, "the default"));
     }
-    groups.extend(named("spring.config.additional-location"));
-    groups.extend(named("spring.config.import"));
-    groups
+    groups.extend(named("spring.config.additional-location")?);
+    groups.extend(named("spring.config.import")?);
+    Ok(groups)
 }

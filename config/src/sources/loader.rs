@@ -8,8 +8,7 @@ use super::config_tree::read_tree;
 use super::files::Files;
 use super::location::{Location, Target};
 use super::stack::{Stack, list_in, split_list};
-use crate::error::{ConfigError, Problem};
-use crate::placeholders::{self, Lookup};
+use crate::error::ConfigError;
 use crate::property::{Property, PropertySource, SourceKind};
 use crate::readers::{Document, MAX_FILE_BYTES, read_properties, read_yaml};
 use crate::report::Notice;
@@ -25,19 +24,6 @@ pub(super) const EXTENSIONS: [&str; 3] = ["yaml", "yml", "properties"];
 const MAX_IMPORT_DEPTH: usize = 16;
 /// Most files of one start.
 const MAX_FILES: usize = 512;
-
-/// Only what stands outside files may stand in a location or a condition.
-struct OutsideLookup<'a>(&'a Stack);
-
-impl Lookup for OutsideLookup<'_> {
-    fn find(&self, name: &str) -> Result<Option<String>, String> {
-        Ok(self.0.find(name).map(|p| p.value.clone()))
-    }
-
-    fn fallback(&self, _name: &str) -> Option<String> {
-        None
-    }
-}
 
 /// How a file is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,16 +69,16 @@ struct Pass {
 }
 
 impl<'a> Loader<'a> {
-    pub(super) fn new(outside: &'a Stack, working_dir: &'a Path) -> Self {
-        let mut names: Vec<String> =
-            outside.list("spring.config.name").into_iter().map(|p| p.value).collect();
+    pub(super) fn new(outside: &'a Stack, working_dir: &'a Path) -> Result<Self, ConfigError> {
+        let names = outside.list("spring.config.name")?;
+        let mut names: Vec<String> = names.into_iter().map(|p| p.value).collect();
         if names.is_empty() {
             names.push("application".into());
         }
         let ignore_missing =
             outside.find("spring.config.on-not-found").is_some_and(|p| p.value.trim() == "ignore");
         let platform = cloud_platform(outside);
-        Self { outside, working_dir, names, platform, ignore_missing, cache: HashMap::new() }
+        Ok(Self { outside, working_dir, names, platform, ignore_missing, cache: HashMap::new() })
     }
 
     /// Reads all groups, lowest precedence first.
@@ -216,7 +202,7 @@ impl<'a> Loader<'a> {
             let document = PropertySource::new(SourceKind::Plain, document.clone());
             let circumstances = Circumstances { profiles, platform: self.platform.as_deref() };
             if is_active(&document, &circumstances)? {
-                let imports = list_in(&document, "spring.config.import");
+                let imports = list_in(&document, "spring.config.import").unwrap_or_default();
                 if of_profile { &mut pass.of_profiles } else { &mut pass.plain }.push(document);
                 self.load_imports(&imports, path, profiles, of_profile, pass)?;
             }
@@ -242,7 +228,7 @@ impl<'a> Loader<'a> {
         pass.depth += 1;
         let base = path.parent().unwrap_or(self.working_dir).to_owned();
         for import in imports {
-            let text = self.resolved(import)?;
+            let text = self.outside.resolve(import)?;
             for part in split_list(&text) {
                 let location = Location::new(part, format!("spring.config.import, {}", import.origin));
                 let (plain, of_profiles) = (pass.plain.len(), pass.of_profiles.len());
@@ -257,17 +243,6 @@ impl<'a> Loader<'a> {
         }
         pass.depth -= 1;
         Ok(())
-    }
-
-    fn resolved(&self, property: &Property) -> Result<String, ConfigError> {
-        placeholders::resolve(&property.value, &OutsideLookup(self.outside), &mut Vec::new()).map_err(|why| {
-            ConfigError::Invalid(vec![Problem {
-                key: property.name.clone(),
-                found: property.value.clone(),
-                origin: property.origin.to_string(),
-                expected: why.to_string(),
-            }])
-        })
     }
 
     fn load_tree(&mut self, location: &Location, folder: &Path, pass: &mut Pass) -> Result<(), ConfigError> {

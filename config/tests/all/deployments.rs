@@ -74,6 +74,20 @@ fn three_zones() {
 }
 
 #[test]
+fn the_pitfalls_of_zones_are_remarked() {
+    let forgotten_region = ZONES.replace("    region: eu\n", "");
+    let start = Start::new().yml(&forgotten_region).arg("--spring.profiles.active=a");
+    let notices = start.notices();
+    assert!(notices.contains("has no zones for eureka.client.region, which is us-east-1"), "{notices}");
+    assert!(notices.contains("has URLs for zone-b"), "{notices}");
+    assert!(peers(&start.settings()).is_empty());
+    let missing = ZONES.replace("      zone-b: http://eureka-b:8761/eureka/\n", "");
+    let notices = Start::new().yml(&missing).arg("--spring.profiles.active=a").notices();
+    assert!(notices.contains("has no URLs for the zone zone-b; and there is no defaultZone"), "{notices}");
+    assert_eq!(Start::new().yml(ZONES).arg("--spring.profiles.active=a").notices(), "");
+}
+
+#[test]
 fn docker_compose() {
     let start = Start::new()
         .env("SPRING_APPLICATION_NAME", "registry")

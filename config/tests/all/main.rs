@@ -4,6 +4,7 @@
 
 mod checklist;
 mod deployments;
+mod documentation;
 mod precedence;
 mod robustness;
 mod sample;

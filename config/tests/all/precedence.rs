@@ -164,6 +164,35 @@ fn profiles_are_chosen_included_and_grouped() {
 }
 
 #[test]
+fn profiles_and_locations_may_be_placeholders() {
+    let start = || {
+        Start::new().yml("spring.profiles.active: ${STAGE:dev}\n").file("application-prod.yml", &text("prod"))
+    };
+    assert_eq!(start().loaded().report.profiles, ["dev"]);
+    assert_eq!(environment(start().env("STAGE", "prod")), "prod");
+    let located = Start::new().env("WHERE", "conf").arg("--spring.config.location=file:${WHERE}/");
+    assert_eq!(environment(located.file("conf/application.yml", &text("there"))), "there");
+    let imported = Start::new().env("WHERE", "conf").yml("spring.config.import: 'file:./${WHERE}/x.yml'\n");
+    assert_eq!(environment(imported.file("conf/x.yml", &text("imported"))), "imported");
+    let error = Start::new().yml("spring.profiles.active: ${STAGE}\n").error();
+    assert!(error.contains("${STAGE}") && error.contains("application.yml:1"), "{error}");
+}
+
+#[test]
+fn repeated_and_empty_arguments() {
+    let twice = Start::new().arg("--spring.profiles.active=a").arg("--spring.profiles.active=b");
+    assert_eq!(twice.loaded().report.profiles, ["a", "b"]);
+    let emptied = Start::new().yml("spring.profiles.active: a\n").arg("--spring.profiles.active=");
+    assert_eq!(emptied.loaded().report.profiles, ["default"]);
+}
+
+#[test]
+fn where_to_look_cannot_stand_in_a_file() {
+    let start = Start::new().yml("spring.config.additional-location: extra/\n");
+    assert!(start.notices().contains("spring.config.additional-location (application.yml:1): ignored"));
+}
+
+#[test]
 fn documents_for_a_cloud_platform() {
     let yml = "a: 1\n---\nspring.config.activate.on-cloud-platform: kubernetes\neureka.environment: k8s\n";
     assert_eq!(environment(Start::new().yml(yml)), "test");
