@@ -1,7 +1,7 @@
 //! All that is known of one application: its leases, overrides and tombstones, and the operations that change them.
 //!
 //! One owner calls these operations one after the other; every operation is atomic to everybody else (defect D6). Each
-//! visible change makes a new [`Record`], retires the clock of the old one and returns one [`Change`]. Nothing here asks a
+//! visible change makes a new [`Record`], retires the clock of the old one and returns one [`Change`](crate::change::Change). Nothing here asks a
 //! clock, sends anything or knows another application. The operations live in files of their own below.
 
 mod cancel;

@@ -138,6 +138,24 @@ impl SelfPreservation {
         !self.settings.enabled || (threshold > 0 && i64::from(threshold) < widened(renewals))
     }
 
+    /// Extra time with which a sweep looks for expired leases, or `None` if it must not evict anything.
+    ///
+    /// `max_staleness_ms`, off by default, bounds for how long protection keeps dead instances (defect D4): leases that
+    /// ended longer ago go even while it is active, once the node is open, still under the limit of a sweep.
+    #[must_use]
+    pub fn sweep_extra_ms(
+        &self,
+        renewals: u64,
+        compensation_ms: u64,
+        max_staleness_ms: Option<u64>,
+    ) -> Option<u64> {
+        if self.lease_expiration_enabled(renewals) {
+            return Some(compensation_ms);
+        }
+        let is_open = self.opened_mono_ms.is_some();
+        max_staleness_ms.filter(|_| is_open).map(|staleness_ms| staleness_ms.max(compensation_ms))
+    }
+
     /// True if the dashboards warn: too few renewals, and the time after the start has passed in which that is normal.
     #[must_use]
     pub fn is_below_threshold(&self, renewals: u64, now: Now) -> bool {

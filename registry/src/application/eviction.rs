@@ -22,7 +22,7 @@ impl Application {
 
     /// Removes those of the given leases that are still there and still expired (invariant C-7). A heartbeat that comes
     /// in at the same moment either saves its lease or is told to ask the owner, never both. No tombstones: peers
-    /// evict on their own.
+    /// evict on their own. The rules are taken as by every operation that makes changes; none of them concerns this one.
     pub fn evict(&mut self, ids: &[InstanceId], now: Now, extra_ms: u64, _rules: &Rules) -> Vec<Change> {
         ids.iter().filter_map(|id| self.evict_one(id, now, extra_ms)).collect()
     }

@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use heureka_registry::invariants::{ALL, Home};
+use heureka_protocol::Status;
+use heureka_registry::invariants::{ALL, Home, check_application, check_change, check_converged, check_plan};
+use heureka_registry::{EvictionPlan, Origin};
+
+use crate::support::{Node, says};
 
 fn sources(folder: &Path, texts: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -51,4 +55,26 @@ fn every_invariant_of_this_crate_has_a_test_with_its_id() {
         let name = format!("fn {}_", invariant.id.to_lowercase().replace('-', "_"));
         assert!(texts.iter().any(|text| text.contains(&name)), "no test {name}...: {}", invariant.statement);
     }
+}
+
+#[test]
+fn the_checks_report_what_is_broken() {
+    let mut node = Node::with_one();
+    let first = node.register(says("i-1", Status::Up, 200));
+    let second = node.register(says("i-2", Status::Up, 1));
+    assert_eq!(check_change(&node.app, &first).unwrap_err().invariant.id, "R-10");
+    check_change(&node.app, &second).unwrap();
+
+    let mut other = Node::new();
+    other.register_from(says("i-1", Status::Down, 200), Origin::Peer);
+    assert_eq!(check_converged(&node.app, &other.app).unwrap_err().invariant.id, "P-2");
+
+    let plan = EvictionPlan::default();
+    assert_eq!(check_plan(&plan, 1, 1, 0.0).unwrap_err().invariant.id, "C-6");
+    check_plan(&plan, 0, 1, 0.0).unwrap();
+
+    node.record("i-2").lease.clock.retire();
+    let violation = check_application(&node.app).unwrap_err();
+    let words = violation.to_string();
+    assert!(words.starts_with("L-4 broken: i-2 has an ended lease ("), "{words}");
 }

@@ -262,3 +262,16 @@ fn the_explanation_says_when_no_number_of_todays_clients_would_do() {
         assert_eq!(explanation.to_string().contains("cannot end"), !enough);
     }
 }
+
+#[test]
+fn a_bound_on_staleness_lets_a_sweep_take_long_dead_leases_only() {
+    let protection = opened(ProtectionSettings::default(), leases(10, 30));
+    let active = |compensation, bound| protection.sweep_extra_ms(17, compensation, bound);
+    assert_eq!(
+        [active(5, None), active(5, Some(600_000)), active(9, Some(7))],
+        [None, Some(600_000), Some(9)]
+    );
+    assert_eq!(protection.sweep_extra_ms(18, 5, Some(600_000)), Some(5));
+    let unopened = SelfPreservation::new(ProtectionSettings::default());
+    assert_eq!(unopened.sweep_extra_ms(0, 0, Some(1)), None);
+}
