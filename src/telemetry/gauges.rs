@@ -8,7 +8,7 @@ use heureka_actors::cache::{Variant, View};
 use heureka_protocol::{Status, StatusCounts};
 use heureka_registry::Access;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 
@@ -21,8 +21,23 @@ impl Gauges<'_> {
     /// One gauge without labels.
     pub(super) fn set(&mut self, name: &str, help: &str, value: impl Value) -> fmt::Result {
         let value = ConstGauge::new(value.into_number());
-        value.encode(self.0.encode_descriptor(name, help, None, MetricType::Gauge)?)
+        value.encode(self.describe(name, help, MetricType::Gauge)?)
     }
+
+    /// Begins a metric whose values follow.
+    pub(super) fn describe<'s>(
+        &'s mut self,
+        name: &'s str,
+        help: &str,
+        kind: MetricType,
+    ) -> Result<MetricEncoder<'s>, fmt::Error> {
+        self.0.encode_descriptor(name, &sentence(help), None, kind)
+    }
+}
+
+/// The metrics library ends descriptions with a full stop, but not those of metrics that are read on demand.
+pub(super) fn sentence(help: &str) -> String {
+    format!("{help}.")
 }
 
 /// What a gauge can show.
@@ -159,7 +174,7 @@ fn overrides(view: &View) -> usize {
 
 fn by_status(gauges: &mut Gauges<'_>, counts: StatusCounts) -> fmt::Result {
     let help = "Registered instances by status";
-    let mut metric = gauges.0.encode_descriptor("eureka_instances", help, None, MetricType::Gauge)?;
+    let mut metric = gauges.describe("eureka_instances", help, MetricType::Gauge)?;
     for status in Status::IN_TEXT_ORDER {
         let value = ConstGauge::new(counts.get(status).into_number());
         value.encode(metric.encode_family(&[("status", status.as_str())])?)?;
@@ -171,7 +186,7 @@ fn by_status(gauges: &mut Gauges<'_>, counts: StatusCounts) -> fmt::Result {
 /// show (spec `spring.md` 1.6, item 67).
 fn by_application(gauges: &mut Gauges<'_>, view: &View) -> fmt::Result {
     let help = "Number of application instances registered with the Eureka server";
-    let mut metric = gauges.0.encode_descriptor("eureka_server_instances", help, None, MetricType::Gauge)?;
+    let mut metric = gauges.describe("eureka_server_instances", help, MetricType::Gauge)?;
     for app in view.apps() {
         let mut counts = StatusCounts::default();
         app.entries().iter().for_each(|entry| counts.add(entry.record.instance.status));

@@ -15,6 +15,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Unit;
 
+use super::gauges::sentence;
 use crate::http::path::Resource;
 
 /// Upper bounds of the buckets, in seconds: fine where a heartbeat lies, coarse up to the peers' patience.
@@ -157,10 +158,10 @@ fn outcome(status: &str) -> &'static str {
 
 impl Collector for Latencies {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Time from the head of a request to its answer";
+        let help = sentence("Time from the head of a request to its answer");
         let mut metric = encoder.encode_descriptor(
             "http_server_requests",
-            help,
+            &help,
             Some(&Unit::Seconds),
             MetricType::Histogram,
         )?;

@@ -120,13 +120,13 @@ impl Collector for ProcessGauges {
 
 fn build(gauges: &mut Gauges<'_>) -> fmt::Result {
     let help = "Always 1; the labels say which program this is";
-    let mut metric = gauges.0.encode_descriptor("heureka_build_info", help, None, MetricType::Gauge)?;
+    let mut metric = gauges.describe("heureka_build_info", help, MetricType::Gauge)?;
     ConstGauge::new(1_i64).encode(metric.encode_family(&[("version", env!("CARGO_PKG_VERSION"))])?)
 }
 
 fn cpu_seconds(gauges: &mut Gauges<'_>, cpu_secs: f64) -> fmt::Result {
     let help = "Processor time of the process, in seconds";
-    let metric = gauges.0.encode_descriptor("process_cpu_seconds", help, None, MetricType::Counter)?;
+    let metric = gauges.describe("process_cpu_seconds", help, MetricType::Counter)?;
     ConstCounter::new(cpu_secs).encode(metric)
 }
 
