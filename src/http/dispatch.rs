@@ -30,7 +30,7 @@ pub async fn handle(request: HttpRequest, mut payload: Payload, node: Data<Node>
     }
     let target = match target {
         Ok(target) => target,
-        Err(PathError::NotFound) => return pages::outside(&raw_path, &node),
+        Err(PathError::NotFound) => return pages::handle_odd(&request, &node).await,
         Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
     };
     if let Some(refusal) = security::refuse(&request, &node, &target) {

@@ -12,6 +12,7 @@ use heureka_config::settings::ManagementListener;
 
 use super::{dispatch, reply};
 use crate::node::Node;
+use crate::telemetry::latency::{Call, Timer};
 use crate::{actuator, dashboard};
 
 /// Methods of everything here.
@@ -37,7 +38,24 @@ pub async fn handle(request: &HttpRequest, node: &Node, segments: &[Cow<'_, str>
     {
         return response;
     }
-    let Some(place) = place(&names, node) else { return reply::empty(StatusCode::NOT_FOUND) };
+    match place(&names, node) {
+        Some(place) => respond(request, node, place).await,
+        None => reply::empty(StatusCode::NOT_FOUND),
+    }
+}
+
+/// Answers a path that no resource can have. Two of them are what people type into browsers: the context path without its
+/// slash, which leads to the one with it, and the prefix of the API with a slash.
+pub async fn handle_odd(request: &HttpRequest, node: &Node) -> HttpResponse {
+    let (path, context) = (request.uri().path(), &node.settings.server.context_path);
+    match path.strip_prefix(context.as_str()) {
+        Some("") => found(&format!("{context}/")),
+        Some("/eureka/") => respond(request, node, Place::ApiRoot).await,
+        _ => reply::empty(StatusCode::NOT_FOUND),
+    }
+}
+
+async fn respond(request: &HttpRequest, node: &Node, place: Place) -> HttpResponse {
     if request.method() == Method::OPTIONS {
         return dispatch::with_allow(StatusCode::OK, &METHODS);
     }
@@ -45,23 +63,23 @@ pub async fn handle(request: &HttpRequest, node: &Node, segments: &[Cow<'_, str>
         return dispatch::with_allow(StatusCode::METHOD_NOT_ALLOWED, &METHODS);
     }
     match place {
-        Place::Status => dashboard::status(node, request).await,
-        Place::LastN => dashboard::last_n(node, request).await,
+        Place::Status => timed(node, Call::STATUS_PAGE, dashboard::status(node, request)).await,
+        Place::LastN => timed(node, Call::LAST_N_PAGE, dashboard::last_n(node, request)).await,
         Place::File(file) => file,
         Place::ApiRoot => redirect_browser(request, node),
     }
 }
 
-/// Answers a path outside the context path. The context path without its slash leads to the one with it.
-#[must_use]
-pub fn outside(path: &str, node: &Node) -> HttpResponse {
-    let context = &node.settings.server.context_path;
-    if path == context { found(&format!("{context}/")) } else { reply::empty(StatusCode::NOT_FOUND) }
+async fn timed(node: &Node, call: Call, answer: impl Future<Output = HttpResponse>) -> HttpResponse {
+    let timer = Timer::start(call);
+    let response = answer.await;
+    node.metrics.finish(&timer, response.status());
+    response
 }
 
 fn place(names: &[&str], node: &Node) -> Option<Place> {
     match names {
-        ["eureka"] | ["eureka", ""] => return Some(Place::ApiRoot),
+        ["eureka"] => return Some(Place::ApiRoot),
         ["eureka", folder, name] => return dashboard::files::answer(folder, name).map(Place::File),
         _ => {}
     }
