@@ -46,6 +46,13 @@ enum Component {
     Composite(Vec<(&'static str, Component)>),
 }
 
+/// How much a caller gets to see.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    components: bool,
+    details: bool,
+}
+
 impl Component {
     const fn leaf(health: Health) -> Self {
         Self::Leaf { health, description: None, details: None }
@@ -68,21 +75,27 @@ impl Component {
         }
     }
 
-    fn to_json(&self, shows_details: bool) -> Map<String, Value> {
+    /// Members in Boot's order; `groups` stand behind the components.
+    fn to_json(&self, shown: Shown, groups: &[&str]) -> Map<String, Value> {
         let mut map = Map::new();
-        map.insert("status".to_owned(), self.health().as_str().into());
         match self {
-            Self::Leaf { description, details, .. } if shows_details => {
-                map.extend(description.map(|text| ("description".to_owned(), Value::from(text))));
+            Self::Leaf { description, details, .. } if shown.details => {
                 map.extend(details.clone().map(|details| ("details".to_owned(), details)));
+                map.extend(description.map(|text| ("description".to_owned(), Value::from(text))));
             }
             Self::Leaf { .. } => {}
             Self::Composite(parts) => {
-                let parts =
-                    parts.iter().map(|(name, part)| ((*name).to_owned(), part.to_json(shows_details).into()));
-                map.insert("components".to_owned(), Value::Object(parts.collect()));
+                if shown.components {
+                    let part =
+                        |(name, part): &(&str, Self)| ((*name).to_owned(), part.to_json(shown, &[]).into());
+                    map.insert("components".to_owned(), Value::Object(parts.iter().map(part).collect()));
+                }
+                if !groups.is_empty() {
+                    map.insert("groups".to_owned(), json!(groups));
+                }
             }
         }
+        map.insert("status".to_owned(), self.health().as_str().into());
         map
     }
 }
@@ -97,23 +110,20 @@ pub fn answer(request: &HttpRequest, node: &Node, path: &[&str]) -> HttpResponse
         let health = if *group == "readiness" { readiness(node) } else { Health::Up };
         return accept::json(request, health.code(), &json!({"status": health.as_str()}));
     }
-    let shows = |who| shows_to(who, request, node);
-    let (shows_details, shows_components) = (shows(settings.show_details), shows(settings.show_components));
+    let shown = Shown {
+        components: shows_to(settings.show_components, request, node),
+        details: shows_to(settings.show_details, request, node),
+    };
     let root = components(node);
     let mut component = &root;
     for name in path {
-        match component.part(name).filter(|_| shows_components) {
+        match component.part(name).filter(|_| shown.components) {
             Some(part) => component = part,
             None => return reply::empty(StatusCode::NOT_FOUND),
         }
     }
-    let mut body = component.to_json(shows_details);
-    if !shows_components {
-        body.remove("components");
-    }
-    if settings.probes_enabled && matches!(component, Component::Composite(_)) {
-        body.insert("groups".to_owned(), json!(GROUPS));
-    }
+    let groups: &[&str] = if settings.probes_enabled { &GROUPS } else { &[] };
+    let body = component.to_json(shown, groups);
     accept::json(request, component.health().code(), &body.into())
 }
 
@@ -191,8 +201,9 @@ mod tests {
             details: Some(json!({"secret": 1})),
         };
         let tree = Component::Composite(vec![("part", leaf)]);
-        let text = |shows_details| Value::from(tree.to_json(shows_details)).to_string();
-        assert_eq!(text(false), r#"{"components":{"part":{"status":"UP"}},"status":"UP"}"#);
-        assert!(text(true).contains(r#"{"description":"words","details":{"secret":1},"status":"UP"}"#));
+        let value = |details| Value::from(tree.to_json(Shown { components: true, details }, &[]));
+        assert_eq!(value(false), json!({"components": {"part": {"status": "UP"}}, "status": "UP"}));
+        let part = json!({"details": {"secret": 1}, "description": "words", "status": "UP"});
+        assert_eq!(value(true)["components"]["part"], part);
     }
 }

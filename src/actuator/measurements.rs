@@ -21,7 +21,7 @@ pub async fn names(request: &HttpRequest, node: &Node) -> HttpResponse {
     };
     let metrics = openmetrics::parse(&text);
     let with_values = metrics.iter().filter(|metric| !metric.samples.is_empty());
-    let names: BTreeSet<String> = with_values.map(|metric| metric.name.replace('_', ".")).collect();
+    let names: BTreeSet<String> = with_values.map(boots_name).collect();
     accept::json(request, StatusCode::OK, &json!({ "names": names }))
 }
 
@@ -32,11 +32,18 @@ pub async fn metric(request: &HttpRequest, node: &Node, name: &str) -> HttpRespo
     };
     let metrics = openmetrics::parse(&text);
     let tags = tags(request.query_string());
-    let found = metrics.iter().find(|metric| metric.name.replace('_', ".") == name);
+    let found = metrics.iter().find(|metric| boots_name(metric) == name);
     match found.and_then(|metric| measure(metric, name, &tags)) {
         Some(value) => accept::json(request, StatusCode::OK, &value),
         None => reply::empty(StatusCode::NOT_FOUND),
     }
+}
+
+/// Boot leaves the unit out of names: `http.server.requests`.
+fn boots_name(metric: &Metric<'_>) -> String {
+    let unit = format!("_{}", metric.unit);
+    let name = if metric.unit.is_empty() { metric.name } else { metric.name.trim_end_matches(unit.as_str()) };
+    name.replace('_', ".")
 }
 
 fn tags(query: &str) -> Vec<(String, String)> {
@@ -58,13 +65,13 @@ fn measure(metric: &Metric<'_>, name: &str, tags: &[(String, String)]) -> Option
         return None;
     }
     let mut answer = Map::new();
-    answer.insert("name".to_owned(), name.into());
-    answer.insert("description".to_owned(), metric.help.into());
+    answer.insert("availableTags".to_owned(), available_tags(&samples, tags));
     if !metric.unit.is_empty() {
         answer.insert("baseUnit".to_owned(), metric.unit.into());
     }
+    answer.insert("description".to_owned(), metric.help.into());
     answer.insert("measurements".to_owned(), measurements(&samples, metric.kind));
-    answer.insert("availableTags".to_owned(), available_tags(&samples, tags));
+    answer.insert("name".to_owned(), name.into());
     Some(answer.into())
 }
 
@@ -99,19 +106,22 @@ mod tests {
     const TEXT: &str = "# HELP eureka_server_instances Instances.\n# TYPE eureka_server_instances gauge\n\
                         eureka_server_instances{application=\"A\",status=\"UP\"} 2\n\
                         eureka_server_instances{application=\"A\",status=\"DOWN\"} 1\n\
-                        # HELP t Time.\n# TYPE t histogram\n# UNIT t seconds\nt_sum 0.5\nt_count 4\nt_bucket{le=\"1\"} 4\n";
+                        # HELP t_seconds Time.\n# TYPE t_seconds histogram\n# UNIT t_seconds seconds\n\
+                        t_seconds_sum 0.5\nt_seconds_count 4\nt_seconds_bucket{le=\"1\"} 4\n";
 
     #[test]
     fn a_gauge_is_summed_over_what_the_tags_select() {
         let metrics = openmetrics::parse(TEXT);
         let all = measure(&metrics[0], "eureka.server.instances", &[]).expect("values");
-        assert_eq!(
-            all.to_string(),
-            r#"{"availableTags":[{"tag":"application","values":["A"]},{"tag":"status","values":["DOWN","UP"]}],"#
-                .to_owned()
-                + r#""description":"Instances.","measurements":[{"statistic":"VALUE","value":3.0}],"#
-                + r#""name":"eureka.server.instances"}"#
-        );
+        let tags_of_all =
+            json!([{"tag": "application", "values": ["A"]}, {"tag": "status", "values": ["DOWN", "UP"]}]);
+        let expected = json!({
+            "availableTags": tags_of_all,
+            "description": "Instances.",
+            "measurements": [{"statistic": "VALUE", "value": 3.0}],
+            "name": "eureka.server.instances",
+        });
+        assert_eq!(all, expected);
         let down = tags("tag=status:DOWN&x=1");
         let some = measure(&metrics[0], "x", &down).expect("values");
         assert_eq!(some["measurements"][0]["value"], 1.0);
@@ -127,6 +137,6 @@ mod tests {
             value["measurements"],
             json!([{"statistic": "COUNT", "value": 4.0}, {"statistic": "TOTAL_TIME", "value": 0.5}])
         );
-        assert_eq!(value["baseUnit"], "seconds");
+        assert_eq!((value["baseUnit"].as_str(), boots_name(&metrics[1])), (Some("seconds"), "t".to_owned()));
     }
 }
