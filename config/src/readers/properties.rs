@@ -16,8 +16,12 @@ pub(crate) fn read_properties(text: &str, path: &str) -> Result<Vec<Document>, S
             None => documents.comment_before = None,
             Some(mark @ ('#' | '!')) => documents.comment(line.text, mark),
             Some(_) => {
-                let logical = lines.join_continuations(content);
-                let (name, value) = split(&logical);
+                let joined = lines.join_continuations(content);
+                let logical = without_leading_blanks(&joined);
+                if logical.is_empty() || logical.starts_with(['#', '!']) {
+                    continue;
+                }
+                let (name, value) = split(logical);
                 let name = unescape(name, line.number)?;
                 let value = unescape(value, line.number)?;
                 let origin = Origin::File { path: path.into(), line: Some(line.number) };
@@ -31,6 +35,20 @@ pub(crate) fn read_properties(text: &str, path: &str) -> Result<Vec<Document>, S
 /// Java's white space inside a line.
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\u{c}')
+}
+
+/// Boot drops blanks in front of a name even if they are escaped.
+fn without_leading_blanks(line: &str) -> &str {
+    let mut rest = line;
+    loop {
+        let shorter = rest.trim_start_matches(is_blank);
+        let shorter =
+            shorter.strip_prefix('\\').filter(|after| after.starts_with(is_blank)).unwrap_or(shorter);
+        if shorter.len() == rest.len() {
+            return rest;
+        }
+        rest = shorter;
+    }
 }
 
 /// The documents read so far and the one being read.

@@ -39,8 +39,6 @@ impl Flat<'_> {
         match &node.content {
             Content::Scalar { text, .. } => self.push(node, name, text.clone(), into),
             Content::Sequence(items) if items.is_empty() => self.push(node, name, String::new(), into),
-            Content::Mapping(entries) if entries.is_empty() && name.is_empty() => {}
-            Content::Mapping(entries) if entries.is_empty() => self.push(node, name, String::new(), into),
             Content::Sequence(items) => {
                 for (at, item) in items.iter().enumerate() {
                     self.add(item, format!("{name}[{at}]"), into)?;
@@ -90,7 +88,7 @@ mod tests {
 
     #[test]
     fn documents_are_flattened() {
-        let text = "a: {b: 1, 'c.d': 2}\nl: [x, {y: z}]\nm: {1: one, '[k/l]': two, 'true': t}\ne: {}\nn:\n---\n---\nb: yes\n";
+        let text = "a: {b: 1, 'c.d': 2}\nl: [x, {y: z}]\nm: {1: one, '[k/l]': two, 'true': t, yes: u}\ne: {}\nn:\n---\n---\nb: yes\n";
         let expected = vec![
             vec![
                 pair("a.b", "1"),
@@ -100,7 +98,7 @@ mod tests {
                 pair("m[1]", "one"),
                 pair("m[k/l]", "two"),
                 pair("m.true", "t"),
-                pair("e", ""),
+                pair("m[true]", "u"),
                 pair("n", ""),
             ],
             vec![pair("b", "true")],

@@ -54,36 +54,65 @@ fn radix(digits: &str, base: u32) -> Option<u128> {
 
 /// `1:30` is 90: YAML 1.1 counts in sixties.
 fn sexagesimal(digits: &str) -> Option<u128> {
-    let mut value: u128 = 0;
-    for (at, part) in digits.split(':').enumerate() {
-        let number: u128 = radix(part, 10)?;
-        if at > 0 && (part.len() > 2 || number > 59) {
-            return None;
-        }
-        value = value.checked_mul(60)?.checked_add(number)?;
+    let (first, rest) = digits.split_once(':')?;
+    let mut value: u128 = decimal(first)?.parse().ok()?;
+    for part in rest.split(':') {
+        value = value.checked_mul(60)?.checked_add(u128::from(sixtieth(part)?))?;
     }
     Some(value)
 }
 
+/// One or two digits below 60.
+fn sixtieth(part: &str) -> Option<u8> {
+    let plain = matches!(part.len(), 1 | 2) && part.bytes().all(|b| b.is_ascii_digit());
+    part.parse().ok().filter(|number| plain && *number < 60)
+}
+
 fn float(text: &str) -> Option<String> {
-    match text.trim_start_matches(['+', '-']) {
-        ".inf" | ".Inf" | ".INF" if text.starts_with('-') => return Some("-Infinity".into()),
-        ".inf" | ".Inf" | ".INF" => return Some("Infinity".into()),
+    match text {
+        "-.inf" | "-.Inf" | "-.INF" => return Some("-Infinity".into()),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Some("Infinity".into()),
         ".nan" | ".NaN" | ".NAN" => return Some("NaN".into()),
         _ => {}
     }
-    let kept: String = text.chars().filter(|c| *c != '_').collect();
-    let allowed = kept.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'));
-    let has_digit_before_exponent = kept.split(['e', 'E']).next()?.contains(|c: char| c.is_ascii_digit());
-    if !allowed || !has_digit_before_exponent || !kept.contains(['.', 'e', 'E']) {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let value = if unsigned.contains(':') { sexagesimal_float(unsigned)? } else { plain_float(unsigned)? };
+    Some(java_double(if text.starts_with('-') { -value } else { value }))
+}
+
+/// Digits with a point, an exponent or both.
+fn plain_float(unsigned: &str) -> Option<f64> {
+    let starts_well =
+        unsigned.strip_prefix('.').unwrap_or(unsigned).starts_with(|c: char| c.is_ascii_digit());
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let good_exponent = exponent.is_none_or(|e| digits(e.strip_prefix(['+', '-']).unwrap_or(e)));
+    let good_mantissa = mantissa.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
+    if !starts_well || !good_exponent || !good_mantissa || !unsigned.contains(['.', 'e', 'E']) {
         return None;
     }
-    kept.parse::<f64>().ok().filter(|value| value.is_finite()).map(java_double)
+    unsigned.replace('_', "").parse().ok()
+}
+
+/// `190:20:30.15`: the last part has a point.
+fn sexagesimal_float(unsigned: &str) -> Option<f64> {
+    let (whole, fraction) = unsigned.split_once('.')?;
+    let fraction: String = fraction.chars().filter(|c| *c != '_').collect();
+    let (before, last) = whole.rsplit_once(':')?;
+    let before = if before.contains(':') { sexagesimal(before)? } else { decimal(before)?.parse().ok()? };
+    let last: f64 = format!("{}.{fraction}", sixtieth(last)?).parse().ok()?;
+    (fraction.bytes().all(|b| b.is_ascii_digit())).then_some(before as f64 * 60.0 + last)
 }
 
 /// A number as Java prints a `double`.
 pub(crate) fn java_double(value: f64) -> String {
     let magnitude = value.abs();
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity".into() } else { "-Infinity".into() };
+    }
     if value == 0.0 || (1e-3..1e7).contains(&magnitude) {
         return format!("{value:?}");
     }
@@ -132,6 +161,11 @@ mod tests {
             ("-", "-"),
             (".", "."),
             ("1:99", "1:99"),
+            ("190:20:30.15", "685230.15"),
+            ("1e400", "Infinity"),
+            ("+_874.", "+_874."),
+            ("28414:2_", "28414:2_"),
+            ("-.5", "-0.5"),
         ];
         for (written, read) in table {
             assert_eq!(plain_scalar(written), read, "{written}");

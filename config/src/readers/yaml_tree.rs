@@ -20,8 +20,8 @@ pub(super) struct Node {
 /// What a node holds.
 #[derive(Debug)]
 pub(super) enum Content {
-    /// Text, typed and back. `is_number` matters for keys only.
-    Scalar { text: String, is_number: bool },
+    /// Text, typed and back. `is_typed` (a number or a switch) matters for keys only.
+    Scalar { text: String, is_typed: bool },
     /// Items in order.
     Sequence(Vec<Rc<Node>>),
     /// Entries in order, keys unique.
@@ -131,9 +131,16 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, line: usize) -> Res
         Some((false, "")) => false, // the lone `!` of YAML 1.1
         Some((false, suffix)) => return Err(SyntaxError::new(line, format!("unknown tag {suffix}"))),
     };
+    let is_null = typed && matches!(text, "" | "~" | "null" | "Null" | "NULL");
+    let is_typed = typed && !is_null && is_switch_or_number(text);
     let text = if typed { plain_scalar(text) } else { text.to_owned() };
-    let is_number = typed && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    Ok(Content::Scalar { text, is_number })
+    Ok(Content::Scalar { text, is_typed })
+}
+
+/// True if YAML 1.1 makes something else than text of a plain scalar.
+fn is_switch_or_number(text: &str) -> bool {
+    let read = plain_scalar(text);
+    read != text || matches!(text, "true" | "false") || read.parse::<f64>().is_ok()
 }
 
 /// Pairs keys with values, resolves merge keys (`<<`), refuses the same key twice as `SnakeYAML` does.
@@ -189,10 +196,10 @@ fn merge(
     Ok(())
 }
 
-/// The text of a key; numbers are put in brackets, as Boot does.
+/// The text of a key; numbers and switches are put in brackets, as Boot does.
 pub(super) fn key_text(node: &Node) -> Result<String, SyntaxError> {
     match &node.content {
-        Content::Scalar { text, is_number: true } => Ok(format!("[{text}]")),
+        Content::Scalar { text, is_typed: true } => Ok(format!("[{text}]")),
         Content::Scalar { text, .. } => Ok(text.clone()),
         _ => Err(SyntaxError::new(node.line, "a key must be a word, not a list or a mapping")),
     }
