@@ -93,7 +93,13 @@ pub(super) const LOADING: &[KeySpec] = &[
 
 pub(super) const LISTENER: &[KeySpec] = &[
     acts("server.port", PORT, "8761", "8080 in Boot; Eureka clients expect 8761. 0 takes a free port."),
-    acts_if_set("server.address", Kind::Text, "127.0.0.1", "all interfaces", "Address to listen on."),
+    acts_if_set(
+        "server.address",
+        Kind::Text,
+        "127.0.0.1",
+        "all IPv4 interfaces",
+        "Address to listen on; :: means IPv6 and IPv4.",
+    ),
     acts("server.servlet.context-path", Kind::Text, "", "Prefix of every path, such as /registry."),
     acts(
         "server.compression.enabled",

@@ -6,9 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 /// `server.*` (1.1, 1.5, 3.3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerSettings {
-    /// `server.port`. 8761 here, 8080 in Boot; 0 asks the system for a free one.
+    /// `server.port`. 8761 here, 8080 in Boot. 0 asks the system for a free one; whoever opened it loads again with
+    /// `--server.port` as a last argument, so that the own record and its URLs tell the real one.
     pub port: u16,
-    /// `server.address`; all interfaces unless set.
+    /// `server.address`; all IPv4 interfaces unless set. `::` means both families.
     pub address: IpAddr,
     /// `server.servlet.context-path`: empty, or starts with a slash and does not end with one. Prefix of everything.
     pub context_path: String,
