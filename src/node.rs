@@ -14,6 +14,7 @@ use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port,
 use heureka_registry::StartedFrom;
 use prometheus_client::registry::Registry;
 
+use crate::actuator;
 use crate::http::connections::{self, Connections};
 use crate::http::dispatch;
 use crate::http::rate_limiter::RateLimiter;
@@ -150,6 +151,7 @@ pub struct RunningNode {
     /// Addresses that it listens on.
     pub addresses: Vec<SocketAddr>,
     server: ServerHandle,
+    management: Option<ServerHandle>,
     actors: Running,
 }
 
@@ -163,7 +165,12 @@ pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
     let node = web::Data::new(Node::new(settings, actors.handle.clone()));
     open_alone(&node);
     let (server, addresses) = listen(&node)?;
-    let running = RunningNode { node, addresses, server: server.handle(), actors };
+    let management = actuator::listen(&node)?.map(|server| {
+        let handle = server.handle();
+        actix::spawn(server);
+        handle
+    });
+    let running = RunningNode { node, addresses, server: server.handle(), management, actors };
     Ok((running, server))
 }
 
@@ -216,6 +223,10 @@ impl RunningNode {
     pub async fn stop(self) {
         self.node.is_stopping.store(true, Ordering::SeqCst);
         self.server.stop(true).await;
+        // Last, so that monitors see a node that is not ready rather than none.
+        if let Some(management) = self.management {
+            management.stop(false).await;
+        }
         self.actors.stop().await;
     }
 }

@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ACCEPT, CACHE_CONTROL, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::http::reply;
 
@@ -15,10 +15,11 @@ const TYPES: [&str; 3] = [
 ];
 
 /// A JSON answer under the media type that the caller accepts; 406 without a body if it accepts none.
-pub fn json(request: &HttpRequest, status: StatusCode, value: &Value) -> HttpResponse {
+pub fn json(request: &HttpRequest, status: StatusCode, value: &impl Serialize) -> HttpResponse {
     let accept = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok());
     let Some(content_type) = media_type(accept) else { return reply::empty(StatusCode::NOT_ACCEPTABLE) };
-    let mut response = reply::body(status, content_type, value.to_string());
+    let Ok(text) = serde_json::to_vec(value) else { return reply::empty(StatusCode::INTERNAL_SERVER_ERROR) };
+    let mut response = reply::body(status, content_type, text);
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

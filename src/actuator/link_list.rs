@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use heureka_config::settings::ManagementListener;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 
 use super::accept;
 use crate::node::Node;
@@ -18,6 +18,30 @@ const LINKS: [(&str, &str, &str, bool); 6] = [
     ("prometheus", "prometheus", "/prometheus", false),
 ];
 
+/// One link.
+#[derive(Debug, Serialize)]
+struct Link {
+    href: String,
+    templated: bool,
+}
+
+/// Links in order: a map of the JSON library would sort them.
+#[derive(Debug)]
+struct Links(Vec<(&'static str, Link)>);
+
+impl Serialize for Links {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, link)| (name, link)))
+    }
+}
+
+/// The body.
+#[derive(Debug, Serialize)]
+struct LinkList {
+    #[serde(rename = "_links")]
+    links: Links,
+}
+
 /// The list, with absolute addresses as the caller sees this node.
 pub fn answer(request: &HttpRequest, node: &Node) -> HttpResponse {
     let management = &node.settings.management;
@@ -27,14 +51,9 @@ pub fn answer(request: &HttpRequest, node: &Node) -> HttpResponse {
     };
     let connection = request.connection_info();
     let base = format!("{}://{}{context}{}", connection.scheme(), connection.host(), management.base_path);
-    let link =
-        |path: &str, is_template: bool| json!({"href": format!("{base}{path}"), "templated": is_template});
-    let mut links = Map::new();
-    links.insert("self".to_owned(), link("", false));
-    for (name, id, path, is_template) in LINKS {
-        if management.exposure.exposes(id) {
-            links.insert(name.to_owned(), link(path, is_template));
-        }
-    }
-    accept::json(request, StatusCode::OK, &json!({"_links": Value::from(links)}))
+    let link = |path: &str, templated| Link { href: format!("{base}{path}"), templated };
+    let exposed = LINKS.into_iter().filter(|(_, id, _, _)| management.exposure.exposes(id));
+    let exposed = exposed.map(|(name, _, path, is_template)| (name, link(path, is_template)));
+    let links = Links(std::iter::once(("self", link("", false))).chain(exposed).collect());
+    accept::json(request, StatusCode::OK, &LinkList { links })
 }

@@ -7,9 +7,12 @@ mod accept;
 mod health;
 mod info;
 mod link_list;
+mod listener;
 mod measurements;
 mod openmetrics;
 mod prometheus;
+
+pub use listener::listen;
 
 use std::borrow::Cow;
 
@@ -57,7 +60,7 @@ pub async fn answer(request: &HttpRequest, node: &Node, segments: &[&str]) -> Op
 }
 
 /// For a listener of its own (`management.server.port`): everything but the actuator is 404 there.
-pub async fn serve_alone(request: HttpRequest, node: Data<Node>) -> HttpResponse {
+async fn serve_alone(request: HttpRequest, node: Data<Node>) -> HttpResponse {
     if let Some(refusal) = connections::refuse(&request).or_else(|| headers::refuse(&request, &node)) {
         return refusal;
     }
