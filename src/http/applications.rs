@@ -21,14 +21,14 @@ pub async fn whole_registry(
         query::first(request.query_string(), "regions").is_some_and(|regions| !regions.is_empty());
     let counts = &node.metrics.fetches;
     if scope == Scope::Full {
-        counts.full.inc();
+        (if has_regions { &counts.full_with_regions } else { &counts.full }).inc();
     }
     if scope == Scope::Delta && node.settings.registry.delta.disabled {
         return Err(ApiError::AccessRefused);
     }
     check_access(node, has_regions)?;
     if scope == Scope::Delta {
-        counts.delta.inc();
+        (if has_regions { &counts.delta_with_regions } else { &counts.delta }).inc();
     }
     let form = negotiate::form(request, version);
     let encoding = negotiate::encoding(request);
