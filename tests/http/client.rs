@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::ops::Deref;
 use std::time::Duration;
 
 use heureka::testing::TestServer;
@@ -31,32 +32,27 @@ impl Answer {
     }
 }
 
-/// A running node and a connection to it.
-pub(super) struct Site {
-    server: TestServer,
+/// A connection to a listener.
+pub(super) struct Client {
+    port: u16,
     connection: RefCell<BufReader<TcpStream>>,
 }
 
-impl Site {
-    /// Starts a node with these properties. Reads show at once what was written.
-    pub(super) fn start(properties: &[(&str, &str)]) -> Self {
-        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-        let mut all: Vec<(String, String)> = properties.iter().map(owned).collect();
-        all.push(owned(&("eureka.server.use-read-only-response-cache", "false")));
-        let server = TestServer::start(&all);
-        let stream = TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
+impl Client {
+    fn to(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
         stream.set_nodelay(true).expect("an option");
-        Self { server, connection: RefCell::new(BufReader::new(stream)) }
+        Self { port, connection: RefCell::new(BufReader::new(stream)) }
     }
 
     pub(super) fn port(&self) -> u16 {
-        self.server.port()
+        self.port
     }
 
     /// Sends a request and reads its answer.
     pub(super) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: localhost:{}\r\n", self.port());
+        let mut text = format!("{method} {path} HTTP/1.1\r\nHost: localhost:{}\r\n", self.port);
         for (name, value) in headers {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -82,14 +78,39 @@ impl Site {
         assert_eq!(answer.status, 200, "{path}");
         answer.body
     }
+}
+
+/// A running node and a connection to it.
+pub(super) struct Site {
+    // Dropped first: a node that stops waits for open connections.
+    client: Client,
+    _server: TestServer,
+}
+
+impl Deref for Site {
+    type Target = Client;
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl Site {
+    /// Starts a node with these properties. Reads show at once what was written.
+    pub(super) fn start(properties: &[(&str, &str)]) -> Self {
+        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        let mut all: Vec<(String, String)> = properties.iter().map(owned).collect();
+        all.push(owned(&("eureka.server.use-read-only-response-cache", "false")));
+        let server = TestServer::start(&all);
+        Self { client: Client::to(server.port()), _server: server }
+    }
+
+    /// A connection to another listener of the node.
+    pub(super) fn beside(&self, port: u16) -> Client {
+        Client::to(port)
+    }
 
     /// Registers an instance.
     pub(super) fn register(&self, app: &str, id: &str, members: &Value) {
-        self.register_under("/eureka", app, id, members);
-    }
-
-    /// Registers an instance under another prefix.
-    pub(super) fn register_under(&self, prefix: &str, app: &str, id: &str, members: &Value) {
         let mut instance = json!({
             "instanceId": id,
             "app": app,
@@ -101,7 +122,7 @@ impl Site {
         for (name, value) in members.as_object().expect("an object") {
             instance[name] = value.clone();
         }
-        let path = format!("{prefix}/apps/{}", encoded(app));
+        let path = format!("/eureka/apps/{}", encoded(app));
         let body = json!({ "instance": instance }).to_string();
         let answer = self.send("POST", &path, &[("Content-Type", "application/json")], &body);
         assert_eq!(answer.status, 204, "{}", answer.body);

@@ -1,4 +1,5 @@
 //! The node over HTTP: what is not a recorded exchange.
+#![allow(clippy::expect_used, reason = "a helper of tests may panic: it is how a test fails")]
 
 mod client;
 mod pages;

@@ -4,6 +4,9 @@ use serde_json::json;
 
 use super::client::Site;
 
+/// Properties of a node, its page and its page of the last events, and paths that lead nowhere there.
+type Place = (&'static [(&'static str, &'static str)], &'static str, &'static str, &'static [&'static str]);
+
 /// What scrapers look for on the start page.
 const STATUS_HOOKS: [&str; 9] = [
     "<body id=\"one\">",
@@ -125,7 +128,7 @@ fn files_of_the_pages_are_served_and_others_are_not_found() {
 
 #[test]
 fn item_42_the_pages_move_with_path_and_context_path() {
-    let cases: [(&[(&str, &str)], &str, &str, &[&str]); 3] = [
+    let cases: [Place; 3] = [
         (&[], "/", "/lastn", &["/dashboard", "/index.html", "/lastn/x"]),
         (
             &[("eureka.dashboard.path", "/dashboard")],

@@ -156,3 +156,32 @@ fn base_path_and_context_path_are_honoured() {
     assert_eq!(site.get("/ctx/health").status, 200);
     assert!(site.page("/ctx/").contains("System Status"), "the root is the page's");
 }
+
+#[test]
+fn a_listener_of_its_own_has_the_actuator_and_nothing_else() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let port = free.expect("a free port").port().to_string();
+    let site = Site::start(&[
+        ("management.server.port", &port),
+        ("management.server.base-path", "/m"),
+        ("server.servlet.context-path", "/ctx"),
+    ]);
+    let management = site.beside(port.parse().expect("a port"));
+    assert_eq!(management.get("/m/actuator/health/readiness").status, 200);
+    let link = management.get("/m/actuator").json()["_links"]["self"]["href"].to_string();
+    assert_eq!(link, format!("\"http://localhost:{port}/m/actuator\""));
+    for path in ["/", "/m/", "/m/eureka/apps", "/eureka/apps", "/actuator/health", "/ctx/actuator/health"] {
+        assert_eq!(management.get(path).status, 404, "{path}");
+    }
+    for path in ["/ctx/actuator/health", "/actuator/health", "/m/actuator/health"] {
+        assert_eq!(site.get(path).status, 404, "{path}");
+    }
+    assert_eq!(site.get("/ctx/eureka/apps").status, 200);
+}
+
+#[test]
+fn without_a_listener_there_is_no_actuator() {
+    let site = Site::start(&[("management.server.port", "-1")]);
+    assert_eq!(site.get("/actuator/health").status, 404);
+    assert_eq!(site.get("/eureka/apps").status, 200);
+}

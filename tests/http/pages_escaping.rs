@@ -31,17 +31,8 @@ fn item_50_markup_is_text_everywhere() {
     let status = site.page("/");
     assert_eq!(site.send("DELETE", &path, &[], "").status, 200);
     let last_n = site.page("/lastn");
-    let raw = [
-        "<script>alert",
-        "<img src=x",
-        "<i>zone",
-        "<s>",
-        "<b>env",
-        "<u>self",
-        "A<B>",
-        "onload=\"x",
-        "q=\"",
-    ];
+    let raw =
+        ["<script>alert", "<img src=x", "<i>zone", "<s>", "<b>env", "<u>self", "A<B>", "onload=\"x", "q=\""];
     for page in [&status, &last_n] {
         for text in raw {
             assert!(!page.contains(text), "{text}");
