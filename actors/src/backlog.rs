@@ -39,6 +39,12 @@ impl Backlog {
         self.waiting.load(Ordering::Relaxed)
     }
 
+    /// True if nobody waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The limit.
     #[must_use]
     pub const fn limit(&self) -> usize {

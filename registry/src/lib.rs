@@ -31,7 +31,7 @@ pub use application::{
     Tombstone,
 };
 pub use change::{Change, ChangeKind, Origin};
-pub use delta_log::{DeltaEntry, DeltaLog};
+pub use delta_log::{DeltaEntry, DeltaLog, Logged};
 pub use error::RegistryError;
 pub use eviction_plan::{Compensation, EvictionPlan};
 pub use explanation::{Explanation, ProtectionState};
@@ -44,4 +44,3 @@ pub use rules::{GroupStates, Rules};
 pub use self_preservation::{ProtectionSettings, SelfPreservation};
 pub use time::Now;
 pub use totals::LeaseTotals;
-pub use vip::{VipIndex, VipMatch};

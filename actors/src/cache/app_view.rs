@@ -1,12 +1,11 @@
 //! One application of a view: its instances, its recent changes, and the document parts made from them.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use heureka_protocol::AppName;
 use heureka_protocol::document::{self, Form, Place};
-use heureka_protocol::{ActionType, AppName};
-use heureka_registry::Now;
+use heureka_registry::{DeltaLog, Now};
 
 use super::entry::Entry;
 use super::memo::{Encoding, Memo, Scope, Variant};
@@ -21,16 +20,6 @@ pub enum Part {
     Deflated(Deflated),
 }
 
-/// Recent changes of an application that are kept without looking for superseded ones.
-const COMPACT_FROM: usize = 64;
-
-/// A change that deltas still show.
-#[derive(Clone, Debug)]
-struct Recent {
-    entry: Arc<Entry>,
-    at_mono_ms: u64,
-}
-
 /// An application in a view. Changing it empties its memos.
 #[derive(Clone, Debug)]
 pub struct AppView {
@@ -38,10 +27,8 @@ pub struct AppView {
     pub name: AppName,
     /// Live instances in id order.
     entries: Vec<Arc<Entry>>,
-    /// Recent changes, oldest first. An instance may stand here several times; the last entry counts.
-    recent: Vec<Recent>,
-    /// Length of `recent` at which superseded changes are dropped, so that one that flaps cannot grow it for ever.
-    compact_at: usize,
+    /// Changes that deltas show.
+    recent: DeltaLog<Entry>,
     parts: Memo<Part, { Variant::COUNT }>,
     alone: Memo<Bytes, { Form::ALL.len() * 2 }>,
 }
@@ -53,8 +40,7 @@ impl AppView {
         Self {
             name,
             entries: Vec::new(),
-            recent: Vec::new(),
-            compact_at: COMPACT_FROM,
+            recent: DeltaLog::new(),
             parts: Memo::default(),
             alone: Memo::default(),
         }
@@ -78,7 +64,7 @@ impl AppView {
         self.entries.is_empty() && self.recent.is_empty()
     }
 
-    /// Number of changes that deltas show.
+    /// Number of instances whose last change deltas show.
     #[must_use]
     pub fn recent_len(&self) -> usize {
         self.recent.len()
@@ -96,7 +82,7 @@ impl AppView {
     /// Puts an instance in or replaces it; returns the entry it replaces.
     pub fn upsert(&mut self, entry: Arc<Entry>, at_mono_ms: u64) -> Option<Arc<Entry>> {
         self.forget_encoded();
-        self.note_recent(entry.clone(), at_mono_ms);
+        self.recent.push(entry.clone(), entry.action(), at_mono_ms);
         match self.position(entry.id()) {
             Ok(index) => Some(std::mem::replace(&mut self.entries[index], entry)),
             Err(index) => {
@@ -110,35 +96,19 @@ impl AppView {
     pub fn remove(&mut self, last: Arc<Entry>, at_mono_ms: u64) -> Option<Arc<Entry>> {
         self.forget_encoded();
         let removed = self.position(last.id()).ok().map(|index| self.entries.remove(index));
-        self.note_recent(last, at_mono_ms);
+        self.recent.push(last.clone(), last.action(), at_mono_ms);
         removed
-    }
-
-    fn note_recent(&mut self, entry: Arc<Entry>, at_mono_ms: u64) {
-        self.recent.push(Recent { entry, at_mono_ms });
-        if self.recent.len() >= self.compact_at {
-            let mut kept: Vec<Recent> = self.last_changes().cloned().collect();
-            kept.reverse();
-            self.compact_at = (kept.len() * 2).max(COMPACT_FROM);
-            self.recent = kept;
-        }
-    }
-
-    /// The last change of every instance, newest first.
-    fn last_changes(&self) -> impl Iterator<Item = &Recent> {
-        let mut seen = HashSet::with_capacity(self.recent.len());
-        self.recent.iter().rev().filter(move |recent| seen.insert(recent.entry.id()))
     }
 
     /// True if a change is older than what deltas show.
     #[must_use]
     pub fn has_recent_before(&self, mono_ms: u64) -> bool {
-        self.recent.first().is_some_and(|recent| recent.at_mono_ms < mono_ms)
+        self.recent.may_expire(mono_ms)
     }
 
     /// Drops the changes that are older than what deltas show.
     pub fn expire_recent(&mut self, before_mono_ms: u64) {
-        self.recent.retain(|recent| recent.at_mono_ms >= before_mono_ms);
+        self.recent.expire(before_mono_ms);
         self.forget_encoded();
     }
 
@@ -156,20 +126,11 @@ impl AppView {
         self.forget_encoded();
     }
 
-    /// The instances that a document of this scope shows, or nothing if the document leaves the application out. In
-    /// deltas DELETED entries come last: Java clients adopt a whole application that they do not know (defect D10).
+    /// The instances that a document of this scope shows, or nothing if the document leaves the application out.
     fn shown(&self, scope: Scope) -> Vec<&Entry> {
         match scope {
             Scope::Full => self.entries.iter().map(|entry| &**entry).collect(),
-            Scope::Delta => {
-                let is_deleted =
-                    |entry: &&Entry| entry.record.instance.action_type == Some(ActionType::Deleted);
-                let newest_first: Vec<_> = self.last_changes().map(|recent| &*recent.entry).collect();
-                let (mut deleted, mut shown): (Vec<_>, Vec<_>) =
-                    newest_first.into_iter().rev().partition(is_deleted);
-                shown.append(&mut deleted);
-                shown
-            }
+            Scope::Delta => self.recent.entries().map(|change| &*change.record).collect(),
         }
     }
 

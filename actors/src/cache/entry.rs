@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use heureka_protocol::document::{self, Form, Place};
-use heureka_protocol::{AppName, LeaseInfo};
-use heureka_registry::{Now, Record};
+use heureka_protocol::{ActionType, AppName, LeaseInfo};
+use heureka_registry::{Logged, Now, Record};
 
 use super::memo::Memo;
 
@@ -19,6 +19,12 @@ pub struct Entry {
     fragments: Memo<Box<[u8]>, { Form::ALL.len() }>,
 }
 
+impl Logged for Entry {
+    fn instance_id(&self) -> &str {
+        &self.record.instance.instance_id
+    }
+}
+
 impl Entry {
     /// An entry with the lease times of this moment.
     #[must_use]
@@ -31,6 +37,12 @@ impl Entry {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.record.instance.instance_id
+    }
+
+    /// What happened to it last.
+    #[must_use]
+    pub fn action(&self) -> ActionType {
+        self.record.instance.action_type.unwrap_or(ActionType::Added)
     }
 
     /// The application name.

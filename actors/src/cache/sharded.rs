@@ -113,6 +113,11 @@ impl<K: Ord + Hash + Clone, V, C: Default> Sharded<K, V, C> {
         self.shards.iter().map(|shard| shard.map.len()).sum()
     }
 
+    /// True if there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.shards.iter().all(|shard| shard.map.is_empty())
+    }
+
     /// The shard for changing it: copied if readers hold it, and its memo emptied in any case.
     fn shard_mut(&mut self, index: usize) -> &mut Shard<K, V, C> {
         let shard = Arc::make_mut(&mut self.shards[index]);

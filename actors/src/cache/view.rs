@@ -63,7 +63,7 @@ impl View {
         self.apps.values().find_map(|app| app.get(id))
     }
 
-    /// Number of changes that deltas show, superseded ones included.
+    /// Number of instances whose last change deltas show.
     #[must_use]
     pub fn recent_len(&self) -> usize {
         self.apps.values().map(|app| app.recent_len()).sum()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use heureka_protocol::document::Form;
+use heureka_registry::vip::{fold, pieces};
 
 use super::entry::Entry;
 use super::memo::Encoding;
@@ -16,13 +17,13 @@ use super::vip_view::{VipView, write_members};
 pub struct Vips {
     /// By address exactly as written, blanks around it cut off.
     exact: Sharded<Box<str>, VipView>,
-    /// By lower-case address: the spellings in use.
+    /// By folded address: the spellings in use.
     spellings: Sharded<Box<str>, BTreeSet<Box<str>>>,
 }
 
-/// The addresses in a comma list: trimmed, without empty and repeated ones.
+/// The addresses in a comma list, each once.
 fn addresses(list: Option<&str>) -> BTreeSet<&str> {
-    list.unwrap_or("").split(',').map(str::trim).filter(|address| !address.is_empty()).collect()
+    list.into_iter().flat_map(pieces).collect()
 }
 
 impl Vips {
@@ -44,7 +45,7 @@ impl Vips {
     fn add(&mut self, address: &str, entry: &Arc<Entry>) {
         let key: Box<str> = address.into();
         if self.exact.get(address).is_none() {
-            let folded: Box<str> = address.to_lowercase().into();
+            let folded = fold(address);
             self.spellings.get_mut_or_insert_with(&folded, BTreeSet::new).insert(key.clone());
         }
         self.exact.get_mut_or_insert_with(&key, VipView::default).upsert(entry.clone());
@@ -61,7 +62,7 @@ impl Vips {
     }
 
     fn forget_spelling(&mut self, address: &str) {
-        let folded: Box<str> = address.to_lowercase().into();
+        let folded = fold(address);
         let spellings = self.spellings.get_mut_or_insert_with(&folded, BTreeSet::new);
         spellings.remove(address);
         if spellings.is_empty() {
@@ -76,7 +77,7 @@ impl Vips {
         if let Some(view) = self.exact.get(asked) {
             return view.document(form, encoding);
         }
-        let spellings = self.spellings.get(&*asked.to_lowercase());
+        let spellings = self.spellings.get(&*fold(asked));
         let mut views =
             spellings.into_iter().flat_map(|set| set.iter()).filter_map(|name| self.exact.get(name));
         match (views.next(), views.next()) {
@@ -105,5 +106,94 @@ impl Vips {
     /// Number of distinct addresses.
     pub fn len(&self) -> usize {
         self.exact.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use heureka_protocol::limits::Limits;
+    use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status, json};
+    use heureka_registry::{Lease, Now, Record};
+
+    const NOW: Now = Now { mono_ms: 1, wall_ms: 1 };
+
+    fn entry(app: &str, id: &str, vip: &str) -> Arc<Entry> {
+        let instance = Instance {
+            instance_id: id.into(),
+            host_name: "h".into(),
+            app: AppName::new(app),
+            ip_addr: "192.0.2.1".into(),
+            sid: None,
+            status: Status::Up,
+            overridden_status: Status::Unknown,
+            port: Port::DEFAULT_PLAIN,
+            secure_port: Port::DEFAULT_SECURE,
+            country_id: 1,
+            data_center: DataCenter::MyOwn,
+            lease: LeaseInfo::default(),
+            metadata: Metadata::new(),
+            app_group_name: None,
+            home_page_url: None,
+            status_page_url: None,
+            health_check_url: None,
+            secure_health_check_url: None,
+            vip_address: Some(vip.into()),
+            secure_vip_address: None,
+            is_coordinating_discovery_server: false,
+            last_updated_timestamp: 0,
+            last_dirty_timestamp: 0,
+            action_type: None,
+            asg_name: None,
+        };
+        let lease = Lease::starting(NOW, 90_000);
+        Arc::new(Entry::new(Arc::new(Record { instance, reported_status: Status::Up, lease }), NOW))
+    }
+
+    fn add(vips: &mut Vips, entry: &Arc<Entry>) {
+        vips.replace(None, Some((entry, entry.record.instance.vip_address.as_deref())));
+    }
+
+    fn remove(vips: &mut Vips, entry: &Arc<Entry>) {
+        vips.replace(Some((&**entry, entry.record.instance.vip_address.as_deref())), None);
+    }
+
+    fn found(vips: &Vips, asked: &str) -> Vec<String> {
+        let body = vips.document(asked, Form::JsonFull, Encoding::Identity);
+        let document = json::read_applications(&body, &Limits::SERVER_DOCUMENT).expect("a readable document");
+        document.applications.iter().flat_map(|(_, list)| list).map(|i| i.instance_id.to_string()).collect()
+    }
+
+    #[test]
+    fn q_2_an_address_is_matched_exactly_first_then_in_any_case() {
+        let mut vips = Vips::default();
+        for entry in [entry("ORDERS", "o", "a.vip,B.vip, c"), entry("MAIL", "m", "b.vip")] {
+            add(&mut vips, &entry);
+        }
+        assert_eq!(found(&vips, "a.vip"), ["o"]);
+        assert_eq!(found(&vips, "B.vip"), ["o"]);
+        assert_eq!(found(&vips, "b.vip"), ["m"]);
+        assert_eq!(found(&vips, "B.VIP"), ["m", "o"]);
+        assert_eq!([found(&vips, "c"), found(&vips, " c"), found(&vips, "C ")], [["o"], ["o"], ["o"]]);
+        for nothing in ["a.vip,B.vip, c", "", "nope"] {
+            assert!(found(&vips, nothing).is_empty(), "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn q_2_an_index_forgets_what_was_taken_out_and_follows_a_changed_list() {
+        let mut vips = Vips::default();
+        let (first, second) = (entry("A", "1", "v, v"), entry("A", "2", "V"));
+        add(&mut vips, &first);
+        add(&mut vips, &second);
+        assert_eq!(found(&vips, "v"), ["1"]);
+        remove(&mut vips, &first);
+        assert_eq!(found(&vips, "v"), ["2"], "the exact spelling is gone, so any case counts");
+        let moved = entry("A", "2", "w");
+        vips.replace(Some((&*second, Some("V"))), Some((&moved, Some("w"))));
+        assert_eq!((found(&vips, "v").len(), found(&vips, "W")), (0, vec!["2".to_owned()]));
+        remove(&mut vips, &moved);
+        assert_eq!(vips.len(), 0);
+        assert!(vips.spellings.is_empty(), "not even the spelling is remembered");
     }
 }

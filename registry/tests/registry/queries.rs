@@ -2,7 +2,8 @@
 
 use heureka_protocol::{AppName, Status};
 use heureka_registry::histories::HISTORY_CAPACITY;
-use heureka_registry::{Histories, History, HistoryEntry, LookUp, VipIndex};
+use heureka_registry::vip::{fold, pieces};
+use heureka_registry::{Histories, History, HistoryEntry, LookUp};
 
 use crate::support::{Node, says};
 
@@ -16,70 +17,12 @@ fn q_1_every_lease_is_under_its_own_application_name() {
     assert_eq!(node.app.records().count(), node.app.len());
 }
 
-fn found(index: &VipIndex, wanted: &str) -> Vec<String> {
-    index.look_up(wanted).apps.iter().map(ToString::to_string).collect()
-}
-
 #[test]
-fn q_2_a_vip_is_matched_exactly_first_then_in_any_case() {
-    let (orders, mail, cart) = (AppName::new("ORDERS"), AppName::new("MAIL"), AppName::new("CART"));
-    let mut index = VipIndex::default();
-    index.add(&orders, Some("a.vip,B.vip, c"));
-    index.add(&mail, Some("b.vip"));
-    index.add(&cart, None);
-    assert_eq!(found(&index, "a.vip"), ["ORDERS"]);
-    assert_eq!(found(&index, "B.vip"), ["ORDERS"]);
-    assert_eq!(found(&index, "b.vip"), ["MAIL"]);
-    assert_eq!(found(&index, "B.VIP"), ["MAIL", "ORDERS"]);
-    assert_eq!(
-        [found(&index, "c"), found(&index, " c"), found(&index, "C ")],
-        [["ORDERS"], ["ORDERS"], ["ORDERS"]]
-    );
-    assert!(found(&index, "a.vip,B.vip, c").is_empty(), "the whole list is no address");
-    assert!(found(&index, "").is_empty() && found(&index, "nope").is_empty());
-}
-
-#[test]
-fn q_2_the_answer_selects_exactly_the_members_of_the_spelling() {
-    let app = AppName::new("A");
-    let mut index = VipIndex::default();
-    let lists = [Some("x, y"), Some("X"), Some("xx"), Some(",,"), None];
-    for list in lists {
-        index.add(&app, list);
-    }
-    let selected = |wanted: &str| lists.map(|list| index.look_up(wanted).selects(list));
-    assert_eq!(selected("x"), [true, false, false, false, false]);
-    assert_eq!(selected("Y"), [true, false, false, false, false]);
-    index.remove(&app, Some("x, y"));
-    assert!(index.look_up("y").apps.is_empty());
-    assert!(index.look_up("x").selects(Some("X")), "the exact spelling is gone, so any case counts");
-}
-
-#[test]
-fn q_2_an_index_forgets_what_was_taken_out() {
-    let (a, b) = (AppName::new("A"), AppName::new("B"));
-    let mut index = VipIndex::default();
-    for app in [&a, &a, &b] {
-        index.add(app, Some("v, v"));
-    }
-    index.remove(&a, Some("v, v"));
-    assert_eq!(found(&index, "v"), ["A", "B"]);
-    index.remove(&a, Some("v, v"));
-    assert_eq!(found(&index, "V"), ["B"]);
-    index.remove(&b, Some("v, v"));
-    index.remove(&b, Some("v, v"));
-    assert!(index.is_empty());
-    assert_eq!(index.look_up("V"), <_>::default(), "not even the spelling is remembered");
-}
-
-#[test]
-fn q_2_blanks_around_a_piece_do_not_make_it_another_address() {
-    let (a, b) = (AppName::new("A"), AppName::new("B"));
-    let mut index = VipIndex::default();
-    index.add(&a, Some("x , c\t"));
-    index.add(&b, Some("C"));
-    assert_eq!([found(&index, "c"), found(&index, "C"), found(&index, "x")], [["A"], ["B"], ["A"]]);
-    assert!(index.look_up("c").selects(Some("x , c\t")));
+fn q_2_a_comma_list_is_split_without_blanks_and_empty_pieces() {
+    let pieces = |list| pieces(list).collect::<Vec<_>>();
+    assert_eq!(pieces("a.vip,B.vip , c\t,, "), ["a.vip", "B.vip", "c"]);
+    assert!(pieces("").is_empty() && pieces(" , ").is_empty());
+    assert_eq!(fold(" Straße.vip "), fold("STRASSE.VIP"), "full upper-casing, as for application names");
 }
 
 #[test]
