@@ -1,6 +1,7 @@
 //! One exchange together with its surroundings: what the changes of `differences.rs` look at.
 
-use super::differences::{DIFFERENCES, Select};
+use super::difference::{Names, Select};
+use super::differences::DIFFERENCES;
 use super::expected::Expected;
 use super::recording::{Exchange, Request, Scenario};
 
@@ -79,7 +80,7 @@ impl<'a> Case<'a> {
     }
 
     /// Whether one of the patterns names this exchange.
-    pub(crate) fn is_named(&self, scenarios: &[(&str, &[&str])]) -> bool {
+    pub(crate) fn is_named(&self, scenarios: Names) -> bool {
         let names = scenarios.iter().filter(|(scenario, _)| *scenario == self.scenario.scenario);
         names.flat_map(|(_, names)| names.iter()).any(|pattern| fits(pattern, self.name()))
     }

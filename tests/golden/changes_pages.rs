@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::expected::{Body, Expected};
-use super::node::{Check, Node};
+use super::node::{Check, Node, parse_json};
 use super::xml::Layout;
 
 /// An OPTIONS request.
@@ -103,14 +103,7 @@ pub(crate) fn own_page(case: &Case<'_>, expected: &mut Expected) {
     match (case.scenario.scenario.as_str(), name) {
         ("23-expiry", _) => has.push("ORDERS(i-1)"),
         ("26-pages", "dashboard with instances") => {
-            has.extend([
-                "ORDERS",
-                "MAIL",
-                "CLOUD",
-                "&lt;script&gt;x&lt;/script&gt;",
-                "OUT_OF_SERVICE",
-                "DOWN",
-            ]);
+            has.extend(["ORDERS", "MAIL", "CLOUD", "<script>x</script>", "OUT_OF_SERVICE", "DOWN"]);
         }
         ("26-pages", "lastn with instances") => has.extend(["ORDERS(i-1)", "NOPE(none)", "MAIL(m-2)"]),
         ("28-dashboard-path", _) => has.extend(["prod", "dc-1"]),
@@ -120,4 +113,85 @@ pub(crate) fn own_page(case: &Case<'_>, expected: &mut Expected) {
     expected.status = Some(200);
     expected.content_type = Some("text/html;charset=utf-8".to_owned());
     expected.body = Body::Page { has, lacks: UNESCAPED.to_vec() };
+}
+
+/// What an operator looks at, in Boot's form, and what is not there.
+pub(crate) fn actuator(case: &Case<'_>, expected: &mut Expected) {
+    match (case.scenario.scenario.as_str(), case.name()) {
+        (scenario, "actuator") => {
+            let names: &[&str] = if scenario == "26-pages" {
+                &["health", "health-path", "info", "prometheus"]
+            } else {
+                &["health", "health-path", "info", "metrics", "metrics-requiredMetricName", "prometheus"]
+            };
+            expected.body = Body::Json(links(names, case.port));
+        }
+        (_, "info") => {
+            let has = vec!["\"app\":{", "\"instanceId\":\"eureka-server\"", "\"build\":{", "\"uptime\":{"];
+            ours("application/json", has, expected);
+        }
+        (_, "prometheus") => {
+            let has = vec!["eureka_server_instances{application=\"ORDERS\",status=\"DOWN\"} 1"];
+            ours("text/plain;version=0.0.4;charset=utf-8", has, expected);
+        }
+        (_, "metrics") => {
+            ours("application/json", vec!["\"names\":[", "\"eureka.server.instances\""], expected)
+        }
+        (_, "http metric uris") => {
+            let has = vec![
+                "\"name\":\"http.server.requests\"",
+                "\"baseUnit\":\"seconds\"",
+                "\"statistic\":\"COUNT\"",
+                "\"statistic\":\"TOTAL_TIME\"",
+            ];
+            ours("application/json", has, expected);
+        }
+        (_, "metric after override") => {
+            expected.status = Some(200);
+            expected.content_type = Some("application/json".to_owned());
+            expected.body = Body::Json(
+                parse_json(
+                    "{\"availableTags\":[{\"tag\":\"application\",\"values\":[\"ORDERS\"]}],\"description\":\"\",\
+                     \"measurements\":[{\"statistic\":\"VALUE\",\"value\":1.0}],\"name\":\"eureka.server.instances\"}",
+                )
+                .expect("JSON of our own"),
+            );
+            describe(expected);
+        }
+        (_, "metric" | "metric tag" | "metric after cancel") => describe(expected),
+        _ => expected.empty(404),
+    }
+}
+
+/// The description is our own.
+fn describe(expected: &mut Expected) {
+    if let Body::Json(node) = &mut expected.body {
+        let sample = Box::new(Node::Text("words".to_owned()));
+        node.set("description", Node::Checked(sample, Check::AnyText));
+    }
+}
+
+/// A text of our own.
+fn ours(content_type: &str, has: Vec<&'static str>, expected: &mut Expected) {
+    expected.empty(200);
+    expected.content_type = Some(content_type.to_owned());
+    expected.body = Body::Page { has, lacks: Vec::new() };
+}
+
+fn links(names: &[&str], port: u16) -> Node {
+    let link = |path: &str, is_template: bool| {
+        let address = format!("http://localhost:{port}/actuator{path}");
+        let members = [("href", Node::Text(address)), ("templated", Node::Bool(is_template))];
+        Node::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    };
+    let mut members = vec![("self".to_owned(), link("", false))];
+    for name in names {
+        let (path, is_template) = match *name {
+            "health-path" => ("/health/{*path}".to_owned(), true),
+            "metrics-requiredMetricName" => ("/metrics/{requiredMetricName}".to_owned(), true),
+            name => (format!("/{name}"), false),
+        };
+        members.push(((*name).to_owned(), link(&path, is_template)));
+    }
+    Node::Object(vec![("_links".to_owned(), Node::Object(members))])
 }

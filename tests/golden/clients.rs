@@ -3,7 +3,6 @@
 //! The recorded server had other instances and was changed from outside while the client ran. `client_world.rs` brings
 //! the server under test into the state that each recorded answer shows; then the client's request is sent as it was.
 
-use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
@@ -123,7 +122,7 @@ pub(crate) fn replay(exchanges: &[ClientExchange], port: u16) -> Vec<String> {
         world.prepare(exchange, &target, &expected);
         let found = match send(port, &exchange.to_send(), TIMEOUT) {
             Ok(answer) => {
-                let frame = Frame { window: (since_ms - 1000, now_ms() + 1000), version: Cell::new(0) };
+                let frame = Frame::new((since_ms - 1000, now_ms() + 1000), 0);
                 if target == Target::Delta {
                     delta(&expected, &answer, &world)
                 } else {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::expected::{Body, Expected, Form, is_written_plainly, location_path, media_type, methods};
 use super::http::Answer;
 use super::node::{Check, Node, parse_json, write_json};
-use super::xml::{Layout, parse_xml, write_xml};
+use super::xml::{Layout, parse_xml, unescape, write_xml};
 
 /// Longest remark that an error without a reader may carry.
 const REMARK_LENGTH: usize = 2048;
@@ -21,6 +21,13 @@ pub(crate) struct Frame {
     pub(crate) window: (i64, i64),
     /// The greatest delta version seen.
     pub(crate) version: Cell<i64>,
+}
+
+impl Frame {
+    /// A frame for one answer.
+    pub(crate) fn new(window: (i64, i64), version: i64) -> Frame {
+        Frame { window, version: Cell::new(version) }
+    }
 }
 
 /// The differences between an answer and what is required, empty if there are none.
@@ -128,7 +135,8 @@ fn body(expected: &Body, answer: &Answer, frame: &Frame, found: &mut Vec<String>
 }
 
 fn page(has: &[&str], lacks: &[&str], text: &str, found: &mut Vec<String>) {
-    for part in has.iter().filter(|part| !text.contains(**part)) {
+    let shown = unescape(text);
+    for part in has.iter().filter(|part| !shown.contains(**part)) {
         found.push(format!("page: lacks `{part}`"));
     }
     for part in lacks.iter().filter(|part| text.contains(**part)) {
@@ -183,7 +191,8 @@ fn objects(
     let keys = |members: &[(String, Node)]| members.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
     let (mut expected_keys, mut actual_keys) = (keys(expected), keys(actual));
     // These come out of hash maps: of them only the entries count, not their order.
-    if ["/metadata", "/generalStats", "/applicationStats"].iter().any(|map| path.ends_with(map)) {
+    let is_map = ["/metadata", "/generalStats", "/applicationStats"].iter().any(|map| path.ends_with(map));
+    if is_map {
         expected_keys.sort();
         actual_keys.sort();
     }
@@ -275,6 +284,7 @@ fn checked(
             actual.integer().is_some_and(|version| version >= 0 && frame.version.replace(version) <= version)
         }
         Check::Figure => shape(recorded) == shape(actual),
+        Check::AnyText => actual.text().is_some_and(|text| !text.is_empty()),
         Check::OneOf(texts) => actual.text().is_some_and(|text| texts.contains(&text)),
     };
     if !fulfilled {

@@ -4,41 +4,12 @@
 //! strictly as a recorded one. Rows apply in order, the general before the special. A row that changes nothing, or a name
 //! that no exchange has, fails the tests, so the list stays short and true.
 
-use super::case::Case;
 use super::changes_documents as documents;
 use super::changes_errors as errors;
 use super::changes_pages as pages;
 use super::changes_registry as registry;
-use super::expected::Expected;
-
-/// Names of exchanges, by scenario; a `*` at either end of a name stands for any text.
-pub(crate) type Names = &'static [(&'static str, &'static [&'static str])];
-
-/// One difference that is meant.
-pub(crate) struct Difference {
-    /// Short name for reports.
-    pub(crate) id: &'static str,
-    /// What the Java server answers.
-    pub(crate) java: &'static str,
-    /// What Heureka answers instead.
-    pub(crate) heureka: &'static str,
-    /// The reason: section of the specification or decision of the design.
-    pub(crate) why: &'static str,
-    /// The exchanges that it is about.
-    pub(crate) of: Select,
-    /// Turns the requirement into the other one.
-    pub(crate) change: fn(&Case<'_>, &mut Expected),
-}
-
-/// Which exchanges a difference is about.
-pub(crate) enum Select {
-    /// Those of these names.
-    Named(Names),
-    /// Those that fulfil a condition.
-    Where(fn(&Case<'_>, &Expected) -> bool),
-}
-
-use Select::{Named, Where};
+use super::difference::Difference;
+use super::difference::Select::{Named, Where};
 
 /// All of them.
 pub(crate) static DIFFERENCES: &[Difference] = &[
@@ -141,8 +112,7 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
     },
     Difference {
         id: "format",
-        java: "two mechanisms: the body of lists goes by the text `json`, single instances and every media type by q-values; \
-               the media type of Accept is echoed",
+        java: "the body of lists goes by the text `json`, all else by q-values; the media type of Accept is echoed",
         heureka: "one rule, JSON where Accept contains `json` in any case, and a media type that says what the body is",
         why: "spring.md 1.4, 8 item 14; wire.md 2.1, Q4",
         of: Where(documents::is_document),
@@ -503,5 +473,28 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
         why: "issue 3 point 10; spring.md 2.1",
         of: Where(pages::is_page),
         change: pages::own_page,
+    },
+    Difference {
+        id: "actuator",
+        java: "health alone by default; metrics of a JVM; beans, features and the rest if exposed",
+        heureka: "info and prometheus by default too, metrics of its own, also after an override",
+        why: "issue 3 point 11; spring.md 1.6",
+        of: Named(&[
+            ("26-pages", &["actuator", "info"]),
+            (
+                "27-actuator",
+                &[
+                    "actuator",
+                    "info",
+                    "prometheus",
+                    "metric*",
+                    "http metric uris",
+                    "features",
+                    "serviceregistry",
+                    "refresh",
+                ],
+            ),
+        ]),
+        change: pages::actuator,
     },
 ];

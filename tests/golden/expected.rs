@@ -4,7 +4,7 @@
 
 use super::node::{Check, Node, parse_json, write_json};
 use super::recording::{Exchange, Response};
-use super::xml::{Layout, is_list, parse_xml, write_xml};
+use super::xml::{Layout, escape, is_list, parse_xml, write_xml};
 
 /// The port that the recorded server listened on; it stands in links and in the server's own instance.
 const RECORDED_PORT: &str = "9101";
@@ -45,11 +45,11 @@ pub(crate) enum Body {
     Text(String),
     /// Some body whose content was not kept.
     Unkept,
-    /// A page of our own with these parts, and without those.
+    /// A page or text of our own with these parts, and without those.
     Page {
-        /// Text that must occur.
+        /// Text that must occur, once entities are resolved.
         has: Vec<&'static str>,
-        /// Text that must not occur.
+        /// Text that must not occur as it stands.
         lacks: Vec<&'static str>,
     },
     /// A refusal that explains itself: in that form, and its text begins with the given words. Documents have Java's words
@@ -150,7 +150,7 @@ impl Expected {
             Body::Xml(node, layout) => write_xml(node, *layout),
             Body::Text(text) => text.clone(),
             Body::Unkept => "kept elsewhere".to_owned(),
-            Body::Page { has, .. } => has.join("\n"),
+            Body::Page { has, .. } => has.iter().map(|part| escape(part)).collect::<Vec<_>>().join("\n"),
             Body::Refusal(Form::Plain, text) => text.clone(),
             Body::Refusal(Form::Json, words) => {
                 format!(r#"{{"error": "{words}","reason":"why","example":{{}}}}"#)

@@ -15,6 +15,7 @@ mod clients;
 mod clients_test;
 mod compare;
 mod decode_test;
+mod difference;
 mod differences;
 mod edit;
 mod expected;

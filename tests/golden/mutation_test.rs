@@ -1,7 +1,5 @@
 //! Tests of the comparison: an answer that is wrong in one thing is caught, and the report says what it is.
 
-use std::cell::Cell;
-
 use super::case::Case;
 use super::compare::{Frame, compare};
 use super::http::Answer;
@@ -15,7 +13,7 @@ fn caught(scenario: &str, name: &str, change: impl Fn(&mut Answer), words: &str)
     let exchange = scenario.exchanges.iter().find(|other| other.name == name).unwrap();
     let expected = Case { all: &all, scenario, exchange, port: 9101 }.required().0;
     // The time of the recordings.
-    let frame = Frame { window: (1_790_000_000_000, 1_800_000_000_000), version: Cell::new(0) };
+    let frame = Frame::new((1_790_000_000_000, 1_800_000_000_000), 0);
     let mut answer = stub::answer(&expected);
     assert_eq!(compare(&expected, &answer, &frame), Vec::<String>::new(), "{name}");
     change(&mut answer);
@@ -128,7 +126,7 @@ fn wrong_bodies_of_our_own() {
     caught("01-empty-registry", "heartbeat", |answer| answer.body = b"{}".to_vec(), "body: expected none");
     caught("01-empty-registry", "heartbeat", header("Content-Type", "application/json"), "empty body");
     let name = "dashboard with instances";
-    caught("26-pages", name, replace("id=\"instances\"", ""), "page: lacks `id=\"instances\"`");
+    caught("26-pages", name, replace("id=&quot;instances&quot;", ""), "page: lacks `id=\"instances\"`");
     caught("26-pages", name, |answer| answer.body.extend(b"<script>x</script>"), "page: has");
     caught("06-register-json-refused", "w58 not json", replace("why", ""), "refusal: expected");
     caught("06-register-json-refused", "w48 wrong app", replace("Mismatched", ""), "refusal: expected");

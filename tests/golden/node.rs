@@ -23,6 +23,8 @@ pub(crate) enum Check {
     Version,
     /// A figure of the machine, for instance `136mb` or `68mb (50%)`: digits stand where digits were recorded.
     Figure,
+    /// Any text.
+    AnyText,
     /// Any of these texts.
     OneOf(Vec<&'static str>),
 }

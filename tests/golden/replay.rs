@@ -83,7 +83,7 @@ pub(crate) fn play(all: &[Scenario], scenario: &Scenario, stage: Stage) -> Outco
         }
         let answer = send(stage.port, request, TIMEOUT);
         let window = (stage.since_ms - SLACK_MS, (stage.now_ms)() + SLACK_MS);
-        let frame = Frame { window, version: Cell::new(version.get()) };
+        let frame = Frame::new(window, version.get());
         let differences = match answer {
             Ok(answer) => compare(&expected, &answer, &frame),
             Err(error) => vec![format!("no answer: {error}")],

@@ -1,12 +1,12 @@
 //! Tests of the harness itself: the recordings against themselves, against the list, and over a socket.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::case::{Case, fits};
 use super::changes_errors::recorded_answer;
 use super::compare::{Frame, compare};
-use super::differences::{DIFFERENCES, Select};
+use super::difference::Select;
+use super::differences::DIFFERENCES;
 use super::expected::{Body, Expected};
 use super::recording::{Scenario, scenarios};
 use super::replay::{Stage, play};
@@ -22,7 +22,7 @@ const SINCE_MS: i64 = 1_790_000_000_000;
 const UNTIL_MS: i64 = 1_800_000_000_000;
 
 fn any_time() -> Frame {
-    Frame { window: (SINCE_MS, UNTIL_MS), version: Cell::new(0) }
+    Frame::new((SINCE_MS, UNTIL_MS), 0)
 }
 
 fn cases(all: &[Scenario]) -> impl Iterator<Item = Case<'_>> {

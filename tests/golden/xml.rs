@@ -226,7 +226,8 @@ fn line_end(layout: Layout, out: &mut String) {
     }
 }
 
-fn escape(text: &str) -> String {
+/// A text as the Java server writes it between tags.
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -240,4 +241,21 @@ fn escape(text: &str) -> String {
         }
     }
     out
+}
+
+/// Resolves the entities that pages use for the five characters that they must not show as they are.
+pub(crate) fn unescape(text: &str) -> String {
+    let entities = [
+        ("&lt;", "<"),
+        ("&#60;", "<"),
+        ("&gt;", ">"),
+        ("&#62;", ">"),
+        ("&quot;", "\""),
+        ("&#34;", "\""),
+        ("&apos;", "'"),
+        ("&#39;", "'"),
+        ("&#38;", "&"),
+        ("&amp;", "&"),
+    ];
+    entities.iter().fold(text.to_owned(), |text, (entity, character)| text.replace(entity, character))
 }
