@@ -23,10 +23,9 @@ impl Banner {
             (false, false) => Self {
                 level: "caution",
                 title: "Self-preservation is switched off",
-                text: format!(
-                    "{explanation} After a network fault healthy instances may vanish, because their heartbeats do not \
-                     get here."
-                ),
+                text: "Expired instances are evicted, however few clients renew. After a network fault healthy ones may \
+                       vanish too, because their heartbeats do not get here."
+                    .to_owned(),
             },
             (true, false) => Self {
                 level: "alarm",

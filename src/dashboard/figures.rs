@@ -23,7 +23,7 @@ impl Figure {
     }
 }
 
-/// Instances, applications, the statuses that occur, renewals, eviction.
+/// Instances, applications, the statuses that occur, renewals, and whether eviction pauses.
 pub fn figures(view: &View, explanation: &Explanation) -> Vec<Figure> {
     let counts = view.counts();
     let all = counts.total();
@@ -40,18 +40,14 @@ pub fn figures(view: &View, explanation: &Explanation) -> Vec<Figure> {
     }
     let renewals = format!("{} / {}", grouped_count(explanation.renewals), grouped(explanation.threshold));
     figures.push(Figure::new("renews last min / threshold", renewals, "plain"));
-    figures.push(eviction(explanation.state));
+    figures.extend((all > 0).then(|| pause(explanation.state)).flatten());
     figures
 }
 
-/// Whether expired instances are evicted. Only protection at work shall catch the eye: a pause at the start is normal.
-fn eviction(state: ProtectionState) -> Figure {
-    let (text, class) = match state {
-        ProtectionState::TooFewRenewals => ("eviction paused", "state paused"),
-        state if state.is_eviction_paused() => ("eviction paused", "state calm"),
-        _ => ("eviction on", "state calm"),
-    };
-    Figure::new("", text.to_owned(), class)
+/// That expired instances are kept, if they are. Only protection at work shall catch the eye: a pause at the start is normal.
+fn pause(state: ProtectionState) -> Option<Figure> {
+    let class = if state == ProtectionState::TooFewRenewals { "state paused" } else { "state calm" };
+    state.is_eviction_paused().then(|| Figure::new("", "eviction paused".to_owned(), class))
 }
 
 fn noun(count: u64, singular: &str) -> String {

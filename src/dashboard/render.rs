@@ -10,6 +10,7 @@ use bytes::Bytes;
 use heureka_actors::Refused;
 use heureka_actors::cache::{Encoding, View, gzip};
 use heureka_registry::Histories;
+use tokio::sync::Semaphore;
 
 use super::figures::{Figure, figures};
 use super::frame::Frame;
@@ -21,6 +22,9 @@ use crate::node::Node;
 use crate::status_report::StatusReport;
 
 const CONTENT_TYPE: &str = "text/html;charset=UTF-8";
+
+/// Pages made at the same time: large ones must not take all processors from clients.
+static RENDERERS: Semaphore = Semaphore::const_new(2);
 
 /// Headers of a page. It loads its own files only, sends nothing anywhere, and shows the state of this moment.
 const HEADERS: [(HeaderName, &str); 4] = [
@@ -125,6 +129,8 @@ async fn page(
 ) -> HttpResponse {
     let takes_gzip =
         negotiate::encoding(request) == Encoding::Gzip && node.settings.server.compression.enabled;
+    // Never closed, so this never fails.
+    let _permit = RENDERERS.acquire().await;
     let made = web::block(move || {
         let plain = Bytes::from(render()?);
         let packed = takes_gzip.then(|| gzip(&plain));

@@ -22,7 +22,7 @@ use crate::http::path::Resource;
 const BUCKETS: [f64; 12] =
     [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.2, 1.0, 5.0];
 
-/// Method and pattern of every call; [`call_of`] knows the positions.
+/// Method and pattern of every call; [`Call::of`] knows the positions.
 const CALLS: [(&str, &str); 19] = [
     ("GET", "/eureka/apps"),
     ("GET", "/eureka/apps/delta"),
@@ -67,7 +67,7 @@ const STATUSES: [(u16, &str); 18] = [
     (0, "other"),
 ];
 
-/// Position in [`CALLS`].
+/// Which call it is: a position in the table of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call(usize);
 
