@@ -153,7 +153,9 @@ fn heartbeat_answer(answer: RenewalAnswer, context: &ItemContext) -> ItemAnswer 
         }
         RenewalAnswer::Conflict(record) => ItemAnswer {
             status: StatusCode::CONFLICT,
-            conflict: context.has_entity_on_conflict.then(|| (record.clone(), record.lease_info(context.now))),
+            conflict: context
+                .has_entity_on_conflict
+                .then(|| (record.clone(), record.lease_info(context.now))),
         },
     }
 }

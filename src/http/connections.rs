@@ -36,6 +36,11 @@ impl Connections {
         Connection { address, is_over_limit: *count > limit, connections: self.clone() }
     }
 
+    /// True if no connection is open.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Open connections of all addresses.
     pub fn len(&self) -> usize {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).values().sum()

@@ -23,10 +23,15 @@ pub async fn handle(request: HttpRequest, mut payload: Payload, node: Data<Node>
     let target = path::parse(&raw_path, &node.settings.server.context_path);
     let is_body_read =
         matches!(&target, Ok(Target::Api(_, resource)) if reads_body(resource, request.method()));
-    if !is_body_read && let Err(error) = body::discard(&request, &mut payload, node.limits.registration).await {
+    if !is_body_read && let Err(error) = body::discard(&request, &mut payload, node.limits.registration).await
+    {
         // Where nothing is, nothing is: the answer does not depend on the body. The connection closes behind it.
         let is_nowhere = matches!(target, Err(PathError::NotFound) | Ok(Target::Other(_)));
-        return if is_nowhere { reply::empty(StatusCode::NOT_FOUND) } else { ApiError::Body(error).respond() };
+        return if is_nowhere {
+            reply::empty(StatusCode::NOT_FOUND)
+        } else {
+            ApiError::Body(error).respond()
+        };
     }
     let target = match target {
         Ok(target) => target,

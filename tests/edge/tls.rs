@@ -57,7 +57,8 @@ impl Leaf {
         let key = PrivateKey::from_der(&self.key.serialize_der()).expect("a key");
         let certificate = Certificate::from_der(&self.certificate).expect("a certificate");
         let mut store = KeyStore::new();
-        store.add_entry("node", KeyStoreEntry::PrivateKeyChain(PrivateKeyChain::new("1", key, [certificate])));
+        store
+            .add_entry("node", KeyStoreEntry::PrivateKeyChain(PrivateKeyChain::new("1", key, [certificate])));
         std::fs::write(path, store.writer(password).write().expect("a store")).expect("written");
     }
 }
@@ -131,7 +132,10 @@ fn c63_a_store_serves_and_client_certificates_are_checked() {
     assert!(fetch(needs.port(), &authority, Some(&stranger)).is_err(), "a certificate of somebody else");
     let wants = node(&[&base[..], &[("server.ssl.client-auth", "want")]].concat());
     assert_eq!(fetch(wants.port(), &authority, None).map(|answer| answer.status), Ok(200));
-    assert!(fetch(wants.port(), &authority, Some(&stranger)).is_err(), "a wrong certificate is worse than none");
+    assert!(
+        fetch(wants.port(), &authority, Some(&stranger)).is_err(),
+        "a wrong certificate is worse than none"
+    );
 }
 
 #[test]
@@ -140,7 +144,8 @@ fn a_wrong_store_password_is_said_without_saying_the_password() {
     let store = file(&folder, "node.p12");
     let settings =
         settings(&[("server.ssl.key-store", store.as_str()), ("server.ssl.key-store-password", "hunter2")]);
-    let error = format!("{:#}", server_config(&settings.server.tls.expect("TLS is on")).expect_err("wrong password"));
+    let error =
+        format!("{:#}", server_config(&settings.server.tls.expect("TLS is on")).expect_err("wrong password"));
     assert!(error.contains("password") && !error.contains("hunter2"), "{error}");
 }
 

@@ -12,7 +12,18 @@ fn root() -> &'static Path {
 /// Every Rust source of the workspace, tests included, with its path relative to the root.
 fn sources() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let folders = ["src", "protocol", "registry", "actors", "snapshots", "config", "client", "benchmarks", "tests", "fuzz"];
+    let folders = [
+        "src",
+        "protocol",
+        "registry",
+        "actors",
+        "snapshots",
+        "config",
+        "client",
+        "benchmarks",
+        "tests",
+        "fuzz",
+    ];
     let mut open: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
     while let Some(folder) = open.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
@@ -46,7 +57,10 @@ fn dependencies_point_down_only() {
     let forbidden: [(&str, &[&str]); 5] = [
         ("protocol", &["heureka-", "actix", "tokio", "sled", "reqwest"]),
         ("config", &["heureka-", "actix", "tokio", "sled", "reqwest"]),
-        ("registry", &["heureka-actors", "heureka-config", "heureka-snapshots", "actix", "tokio", "sled", "reqwest"]),
+        (
+            "registry",
+            &["heureka-actors", "heureka-config", "heureka-snapshots", "actix", "tokio", "sled", "reqwest"],
+        ),
         ("snapshots", &["heureka-actors", "heureka-config", "actix", "tokio", "reqwest"]),
         ("actors", &["heureka-config", "actix-web", "sled", "reqwest"]),
     ];
@@ -83,7 +97,8 @@ fn every_module_says_what_it_is_for() {
 #[test]
 fn words_that_have_no_place_here() {
     // Written in two parts, so that this file does not find itself.
-    let words = [concat!("todo", "!("), concat!("unimpl", "emented!("), concat!("dbg", "!("), concat!("FIX", "ME")];
+    let words =
+        [concat!("todo", "!("), concat!("unimpl", "emented!("), concat!("dbg", "!("), concat!("FIX", "ME")];
     let production_only = [concat!("middleware::", "Compress"), concat!("mpsc::unbounded", "_channel")];
     for (name, text) in sources() {
         for word in words {
