@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use heureka_protocol::{Instance, InstanceId, Status};
 use heureka_registry::{
-    Application, Change, Heartbeat, LookUp, MetadataLimits, Now, Origin, Record, RegistryError, Renewal,
-    RenewalAnswer, StatusOutcome,
+    Application, Change, Heartbeat, Lease, LookUp, MetadataLimits, Now, Origin, Record, RegistryError,
+    Renewal, RenewalAnswer, StatusOutcome,
 };
 
 use crate::error::Refused;
@@ -59,12 +59,16 @@ impl AppCore {
         Ok(())
     }
 
-    /// Takes over the newer record of a peer (spec `replication.md` 4.2).
-    pub fn adopt(&mut self, theirs: Instance) {
+    /// Takes over the newer record of a peer (spec `replication.md` 4.2). If the instance was cancelled here later than
+    /// that, nothing happens and the lease duration of the peer's copy comes back: the peer must hear of the cancel.
+    pub fn adopt(&mut self, theirs: Instance) -> Option<u64> {
         let now = self.now();
+        let duration_ms = Lease::duration_ms_of(&theirs.lease);
         self.shared.metrics.register.count(Origin::Peer);
         let change = self.application.adopt(theirs, now, &self.shared.options.rules);
+        let is_refused = change.is_none();
         self.emit(change);
+        is_refused.then_some(duration_ms)
     }
 
     /// A heartbeat (spec `registry.md` 3.1).
@@ -76,6 +80,13 @@ impl AppCore {
             self.shared.count_renewal();
         } else {
             self.shared.metrics.renew_not_found.count(origin);
+        }
+        let is_plain = renewal.change.is_none() && matches!(renewal.answer, RenewalAnswer::Renewed);
+        if origin.is_sent_on()
+            && is_plain
+            && let Some(record) = self.application.get(id)
+        {
+            self.shared.send_renewal_to_sinks(record);
         }
         self.emit(renewal.change);
         renewal.answer
@@ -110,6 +121,7 @@ impl AppCore {
         }
         let now = self.now();
         let outcome = self.application.set_status(id, status, dirty, origin, now, &self.shared.options.rules);
+        self.tell_repeated(id, &outcome, origin, status == Status::Unknown);
         self.status_answer(outcome)
     }
 
@@ -128,7 +140,17 @@ impl AppCore {
         let now = self.now();
         let outcome =
             self.application.remove_override(id, status, dirty, origin, now, &self.shared.options.rules);
+        self.tell_repeated(id, &outcome, origin, true);
         self.status_answer(outcome)
+    }
+
+    fn tell_repeated(&self, id: &str, outcome: &StatusOutcome, origin: Origin, is_removal: bool) {
+        if origin.is_sent_on()
+            && matches!(outcome, StatusOutcome::Unchanged)
+            && let Some(record) = self.application.get(id)
+        {
+            self.shared.send_repeated_override_to_sinks(record, is_removal);
+        }
     }
 
     fn status_answer(&mut self, outcome: StatusOutcome) -> StatusAnswer {

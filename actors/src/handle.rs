@@ -125,6 +125,7 @@ impl Handle {
             self.shared.metrics.renew.count(Origin::Client);
             self.shared.metrics.quick_renewals.inc();
             self.shared.count_renewal();
+            self.shared.send_renewal_to_sinks(&entry.record);
         }
         is_renewed
     }

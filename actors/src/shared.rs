@@ -9,7 +9,7 @@ use arc_swap::{ArcSwap, Guard};
 use heureka_registry::access_gate::{Access, AccessGate, StartedFrom};
 use heureka_registry::minute_counter::MinuteCounter;
 use heureka_registry::self_preservation::SelfPreservation;
-use heureka_registry::{Change, LeaseTotals};
+use heureka_registry::{Change, LeaseTotals, Record};
 
 use crate::backlog::Backlog;
 use crate::cache::View;
@@ -24,6 +24,14 @@ use crate::options::Options;
 pub trait ChangeSink: Send + Sync {
     /// Takes a change, in the order of its application. Must not block and must bound what it keeps.
     fn accept(&self, change: &Change);
+
+    /// Takes a client's heartbeat that changed nothing visible. Called for every one of them, mostly outside any actor: it
+    /// must cost next to nothing.
+    fn accept_renewal(&self, _record: &Arc<Record>) {}
+
+    /// Takes a client's operation on an override that changed nothing here, which peers are told of all the same (spec
+    /// `replication.md` 2.1).
+    fn accept_repeated_override(&self, _record: &Arc<Record>, _is_removal: bool) {}
 }
 
 /// Shared by everything that runs in a node. Every field has one writer or is an atomic number.
@@ -114,6 +122,18 @@ impl Shared {
     pub(crate) fn send_to_sinks(&self, change: &Change) {
         for sink in &self.sinks {
             sink.accept(change);
+        }
+    }
+
+    pub(crate) fn send_renewal_to_sinks(&self, record: &Arc<Record>) {
+        for sink in &self.sinks {
+            sink.accept_renewal(record);
+        }
+    }
+
+    pub(crate) fn send_repeated_override_to_sinks(&self, record: &Arc<Record>, is_removal: bool) {
+        for sink in &self.sinks {
+            sink.accept_repeated_override(record, is_removal);
         }
     }
 
