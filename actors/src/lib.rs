@@ -3,6 +3,7 @@
 //! - [`registry_actor`]: which applications exist and where; eviction ticks; histories.
 //! - [`app_actor`]: the single writer of one application.
 //! - [`cache_actor`]: the single writer of the materialised view in [`cache`].
+//! - [`replicator`]: one sender per peer.
 //!
 //! Actors are thin: an actor receives, calls the rules of `heureka-registry`, replies and publishes. Callers use
 //! [`Handle`] and never see an actor. Reads load the published view by pointer and enter no mailbox; a plain heartbeat
@@ -25,6 +26,7 @@ mod history;
 pub mod metrics;
 pub mod options;
 pub mod registry_actor;
+pub mod replicator;
 pub mod shared;
 
 pub use app_core::{AppCore, StatusAnswer};

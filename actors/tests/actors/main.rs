@@ -4,6 +4,9 @@
 mod cache;
 mod overload;
 mod panics;
+mod replication;
+mod replication_support;
+mod replication_wire;
 mod retirement;
 mod support;
 mod time;

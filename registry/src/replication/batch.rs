@@ -81,6 +81,9 @@ pub enum DropReason {
 impl DropReason {
     /// Number of reasons.
     pub const COUNT: usize = 5;
+    /// All reasons; the code of a rejection stands for any.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Expired, Self::Overflow, Self::Poison, Self::Rejected(0), Self::Shutdown];
 
     /// The word for it in metrics.
     #[must_use]

@@ -1,0 +1,188 @@
+//! The sender to one peer: takes batches from its link's queue, sends them, acts on the answers.
+//!
+//! It decides nothing itself: when what leaves, and what becomes of it, are the queue's rules. It keeps nothing either: a
+//! step that panics costs the batches on their way, and those are sent again.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::prelude::*;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use heureka_protocol::Limits;
+use heureka_registry::SplitMix64;
+use heureka_registry::replication::{Batch, DropReason, Effect, Settled};
+
+use super::adoption::adopt_draft;
+use super::link::PeerLink;
+use super::outcome::outcome_of;
+use super::replication::Replication;
+use super::transport::{PeerReply, PeerTransport, TransportError};
+use super::wire::encode;
+use crate::guard::guarded;
+use crate::handle::Handle;
+
+/// The actor.
+pub struct PeerReplicatorActor {
+    replication: Arc<Replication>,
+    link: Arc<PeerLink>,
+    transport: Arc<dyn PeerTransport>,
+    handle: Handle,
+    random: SplitMix64,
+    limits: Limits,
+    timer: Option<SpawnHandle>,
+}
+
+impl PeerReplicatorActor {
+    /// A sender to the peer of a link. `limits` bound what is read of answers, `seed` the chance in its pauses.
+    #[must_use]
+    pub fn new(
+        replication: Arc<Replication>,
+        link: Arc<PeerLink>,
+        transport: Arc<dyn PeerTransport>,
+        handle: Handle,
+        limits: Limits,
+        seed: u64,
+    ) -> Self {
+        Self { replication, link, transport, handle, random: SplitMix64::new(seed), limits, timer: None }
+    }
+
+    /// Asks to be called when the queue has changed. Ends with the link.
+    fn listen(&self, ctx: &mut Context<Self>) {
+        let link = Arc::clone(&self.link);
+        let woken = async move { link.woken().await }.into_actor(self);
+        ctx.spawn(woken.map(|(), actor, ctx| {
+            if actor.link.is_closed() {
+                ctx.stop();
+            } else {
+                actor.pump(ctx);
+                actor.listen(ctx);
+            }
+        }));
+    }
+
+    /// Sends every batch that should leave now, and sets the alarm for the next one.
+    fn pump(&mut self, ctx: &mut Context<Self>) {
+        if let Some(timer) = self.timer.take() {
+            ctx.cancel_future(timer);
+        }
+        let now = self.replication.clock().now();
+        loop {
+            let link = Arc::clone(&self.link);
+            let next = guarded("replicator", move || {
+                let (batch, wake_ms) = link.next_batch(now);
+                (batch.map(|batch| (Bytes::from(encode(&batch, now)), batch)), wake_ms)
+            });
+            match next {
+                Err(_) => return self.recover(),
+                Ok((Some((body, batch)), _)) => self.send(body, batch, ctx),
+                Ok((None, wake_ms)) => {
+                    if let Some(wake_ms) = wake_ms {
+                        // At least a millisecond: an alarm in the past would spin.
+                        let pause = Duration::from_millis(wake_ms.saturating_sub(now.mono_ms).max(1));
+                        self.timer = Some(ctx.run_later(pause, Self::pump));
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    fn send(&self, body: Bytes, batch: Batch, ctx: &mut Context<Self>) {
+        let started = tokio::time::Instant::now();
+        let sending = AssertUnwindSafe(self.transport.send(body)).catch_unwind();
+        let sent = async move {
+            sending
+                .await
+                .unwrap_or_else(|_| Err(TransportError::Unreachable("the sender panicked".to_owned())))
+        };
+        ctx.spawn(sent.into_actor(self).map(move |reply, actor, ctx| {
+            let seconds = started.elapsed().as_secs_f64();
+            if guarded("replicator", || actor.finish(&batch, reply, seconds, ctx)).is_err() {
+                actor.recover();
+            }
+            actor.pump(ctx);
+        }));
+    }
+
+    fn finish(
+        &mut self,
+        batch: &Batch,
+        reply: Result<PeerReply, TransportError>,
+        seconds: f64,
+        ctx: &mut Context<Self>,
+    ) {
+        let identity = reply.as_ref().ok().map(|reply| reply.identity.clone());
+        if identity.as_ref().is_some_and(|who| who.as_ref() == Some(self.replication.own())) {
+            tracing::warn!(
+                peer = self.link.url(),
+                "this peer is the node itself: nothing is sent to it any more"
+            );
+            self.link.close_as_itself();
+            return ctx.stop();
+        }
+        if let Some(identity) = identity
+            && self.link.note_identity(identity)
+        {
+            tracing::info!(peer = self.link.url(), "the peer is a node of our kind");
+        }
+        let (outcome, error) = outcome_of(&reply, batch.items().len(), &self.limits);
+        let metrics = self.replication.metrics();
+        metrics.count_batch(&self.link, &outcome, seconds);
+        self.say(error.as_deref());
+        let now = self.replication.clock().now();
+        let settled = self.link.settle(batch, outcome, error, now, &mut self.random);
+        metrics.count_settled(&self.link, &settled);
+        self.act(settled, ctx);
+    }
+
+    /// One line when the peer begins to fail; the rest is in metrics and on the pages.
+    fn say(&self, error: Option<&str>) {
+        let was_failing = self.link.read(|queue| queue.is_failing());
+        match error {
+            Some(error) if !was_failing => {
+                tracing::warn!(peer = self.link.url(), error, "replication failed")
+            }
+            Some(error) => tracing::debug!(peer = self.link.url(), error, "replication failed again"),
+            None if was_failing => tracing::info!(peer = self.link.url(), "replication works again"),
+            None => {}
+        }
+    }
+
+    fn act(&self, settled: Settled, ctx: &mut Context<Self>) {
+        for effect in settled.effects {
+            match effect {
+                Effect::Adopt { key, instance } => {
+                    self.replication.metrics().count_import(&self.link);
+                    let adopted = adopt_draft(self.handle.clone(), Arc::clone(&self.link), key, *instance);
+                    ctx.spawn(adopted.into_actor(self));
+                }
+                Effect::Dropped { key, action, reason: DropReason::Poison } => {
+                    tracing::error!(peer = self.link.url(), app = %key.app(), id = %key.id(), action = action.as_str(),
+                        "the peer refuses every batch with this item; it is not sent any more");
+                }
+                Effect::Dropped { key, action, reason } => {
+                    tracing::warn!(peer = self.link.url(), app = %key.app(), id = %key.id(), action = action.as_str(),
+                        ?reason, "the peer did not take an item");
+                }
+            }
+        }
+    }
+
+    /// After a panic: what was on its way is sent again, the alarm is set again by whoever comes next.
+    fn recover(&self) {
+        self.replication.metrics().panics().inc();
+        self.link.abandon_flights(self.replication.clock().now());
+        self.link.repair(|_| {});
+    }
+}
+
+impl Actor for PeerReplicatorActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        self.listen(ctx);
+        self.pump(ctx);
+    }
+}

@@ -1,0 +1,206 @@
+//! One peer as everybody but its actor sees it: the queue, and what is known of the peer.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use heureka_registry::replication::{Batch, Outcome, OverrideKind, PeerQueue, QueueSettings, Settled};
+use heureka_registry::{Change, Now, Random, Record};
+use tokio::sync::Notify;
+
+use super::identity::PeerIdentity;
+use super::status::{PeerError, PeerState, PeerStatus};
+
+/// A peer: shared by the sink that fills its queue, the actor that empties it and the pages that show it.
+///
+/// The lock is held for one merge, for packing one batch or for settling one: some microseconds, never across an await.
+#[derive(Debug)]
+pub struct PeerLink {
+    url: String,
+    state: Mutex<State>,
+    wake: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    queue: PeerQueue,
+    peer: PeerState,
+    identity: Option<PeerIdentity>,
+    last_success_wall_ms: Option<i64>,
+    last_error: Option<PeerError>,
+    is_closed: bool,
+}
+
+impl PeerLink {
+    /// A peer that has not been contacted. `url` must not hold credentials.
+    #[must_use]
+    pub fn new(url: String, settings: QueueSettings) -> Self {
+        let state = State {
+            queue: PeerQueue::new(settings),
+            peer: PeerState::NotContacted,
+            identity: None,
+            last_success_wall_ms: None,
+            last_error: None,
+            is_closed: false,
+        };
+        Self { url, state: Mutex::new(state), wake: Notify::new() }
+    }
+
+    /// The URL without credentials.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A step that panicked leaves a queue that is still a queue: the next step goes on with it.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the queue and wakes the actor.
+    fn feed(&self, step: impl FnOnce(&mut PeerQueue)) {
+        let mut state = self.state();
+        if !state.is_closed {
+            step(&mut state.queue);
+            drop(state);
+            self.wake.notify_one();
+        }
+    }
+
+    /// Takes a change of the registry, whatever its origin.
+    pub fn offer(&self, change: &Change) {
+        self.feed(|queue| queue.offer(change, change.at_mono_ms));
+    }
+
+    /// Takes heartbeats that changed nothing visible.
+    pub fn offer_heartbeats(&self, records: &[Arc<Record>], now: Now) {
+        self.feed(|queue| records.iter().for_each(|record| queue.offer_heartbeat(record, now.mono_ms)));
+    }
+
+    /// Takes an operation on an override that changed nothing.
+    pub fn offer_override(&self, record: &Arc<Record>, kind: OverrideKind, now: Now) {
+        self.feed(|queue| queue.offer_override(record, kind, now.mono_ms));
+    }
+
+    /// Gives the queue to somebody who repairs this peer only.
+    pub fn repair(&self, step: impl FnOnce(&mut PeerQueue)) {
+        self.feed(step);
+    }
+
+    /// Waits until there may be something to send.
+    pub async fn woken(&self) {
+        self.wake.notified().await;
+    }
+
+    /// The next batch, if one should leave now, and when to ask again.
+    pub(super) fn next_batch(&self, now: Now) -> (Option<Batch>, Option<u64>) {
+        let mut state = self.state();
+        if state.is_closed {
+            return (None, None);
+        }
+        let batch = state.queue.next_batch(now.mono_ms);
+        let wake_ms = if batch.is_none() { state.queue.next_wake() } else { None };
+        (batch, wake_ms)
+    }
+
+    /// Takes a batch back.
+    pub(super) fn settle(
+        &self,
+        batch: &Batch,
+        outcome: Outcome,
+        error: Option<String>,
+        now: Now,
+        random: &mut dyn Random,
+    ) -> Settled {
+        let mut state = self.state();
+        if state.is_closed {
+            return Settled::default();
+        }
+        match error {
+            None => {
+                state.peer = PeerState::Available;
+                state.last_success_wall_ms = Some(now.wall_ms);
+            }
+            Some(words) => {
+                state.peer = PeerState::Failing;
+                state.last_error = Some(PeerError { words, wall_ms: now.wall_ms });
+            }
+        }
+        state.queue.on_result(batch, outcome, now.mono_ms, random)
+    }
+
+    /// Takes all batches back whose sender has died.
+    pub(super) fn abandon_flights(&self, now: Now) {
+        self.state().queue.abandon_flights(now.mono_ms);
+    }
+
+    /// Remembers who answered. True if it is new.
+    pub(super) fn note_identity(&self, identity: Option<PeerIdentity>) -> bool {
+        let mut state = self.state();
+        let is_new = identity.is_some() && state.identity != identity;
+        state.identity = identity;
+        is_new
+    }
+
+    /// Who answered last, if it was one of ours.
+    #[must_use]
+    pub fn identity(&self) -> Option<PeerIdentity> {
+        self.state().identity.clone()
+    }
+
+    /// Stops replication to what turned out to be this node itself.
+    pub(super) fn close_as_itself(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        state.peer = PeerState::Itself;
+        state.queue.give_up();
+    }
+
+    /// Stops replication to a peer that is no peer any more; what waited is counted as lost.
+    pub fn close(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        state.queue.give_up();
+        drop(state);
+        self.wake.notify_one();
+    }
+
+    /// True once nothing will be sent any more.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.state().is_closed
+    }
+
+    /// Begins to empty the queue before a stop.
+    pub(super) fn start_draining(&self, now: Now) {
+        self.feed(|queue| queue.start_draining(now.mono_ms));
+    }
+
+    /// True if nothing is left to confirm.
+    #[must_use]
+    pub fn is_drained(&self) -> bool {
+        let state = self.state();
+        state.is_closed || state.queue.is_drained()
+    }
+
+    /// Reads the queue, for metrics.
+    pub(super) fn read<R>(&self, ask: impl FnOnce(&PeerQueue) -> R) -> R {
+        ask(&self.state().queue)
+    }
+
+    /// The peer as it stands now.
+    #[must_use]
+    pub fn status(&self, now: Now) -> PeerStatus {
+        let state = self.state();
+        let queue = &state.queue;
+        PeerStatus {
+            url: self.url.clone(),
+            state: state.peer,
+            is_heureka: state.identity.is_some(),
+            queued_instances: queue.len(),
+            batches_in_flight: queue.in_flight(),
+            oldest_age_ms: queue.oldest_since_ms().map_or(0, |since_ms| now.mono_ms.saturating_sub(since_ms)),
+            backoff_ms: queue.backoff_ms(),
+            last_success_wall_ms: state.last_success_wall_ms,
+            last_error: state.last_error.clone(),
+        }
+    }
+}

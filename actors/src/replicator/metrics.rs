@@ -1,0 +1,229 @@
+//! Metrics of replication, one label `peer` and no label per instance (spec `replication.md` 9.3.9).
+
+use std::fmt;
+use std::sync::Arc;
+
+use heureka_protocol::batch::Action;
+use heureka_registry::replication::{DropReason, Outcome, Settled, Sick};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::link::PeerLink;
+use super::replication::Replication;
+use super::status::PeerStatus;
+
+const REQUEST_BUCKETS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 1.0];
+const PROPAGATION_BUCKETS: [f64; 9] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 30.0];
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct PeerLabel {
+    peer: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ResultLabels {
+    peer: String,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ItemLabels {
+    peer: String,
+    action: &'static str,
+    code: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct DropLabels {
+    peer: String,
+    action: &'static str,
+    reason: &'static str,
+}
+
+/// Counters and histograms.
+#[derive(Clone, Debug)]
+pub struct ReplicationMetrics {
+    batches: Family<ResultLabels, Counter>,
+    items: Family<ItemLabels, Counter>,
+    imports: Family<PeerLabel, Counter>,
+    request_seconds: Family<PeerLabel, Histogram>,
+    propagation_seconds: Family<PeerLabel, Histogram>,
+    panics: Counter,
+}
+
+impl Default for ReplicationMetrics {
+    fn default() -> Self {
+        Self {
+            batches: Family::default(),
+            items: Family::default(),
+            imports: Family::default(),
+            request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS)),
+            propagation_seconds: Family::new_with_constructor(|| Histogram::new(PROPAGATION_BUCKETS)),
+            panics: Counter::default(),
+        }
+    }
+}
+
+impl ReplicationMetrics {
+    pub(super) fn count_batch(&self, link: &PeerLink, outcome: &Outcome, seconds: f64) {
+        let result = match outcome {
+            Outcome::Answered(_) => "ok",
+            Outcome::Failed(Sick::Unreachable) => "network",
+            Outcome::Failed(Sick::Congested) => "congestion",
+            Outcome::Failed(Sick::Refusing) | Outcome::Rejected(_) => "rejected",
+        };
+        let peer = link.url().to_owned();
+        self.request_seconds.get_or_create(&PeerLabel { peer: peer.clone() }).observe(seconds);
+        self.batches.get_or_create(&ResultLabels { peer, result }).inc();
+    }
+
+    pub(super) fn count_settled(&self, link: &PeerLink, settled: &Settled) {
+        for (action, code) in &settled.answers {
+            let labels =
+                ItemLabels { peer: link.url().to_owned(), action: action.as_str(), code: class(*code) };
+            self.items.get_or_create(&labels).inc();
+        }
+        if settled.propagation_ms.is_empty() {
+            return;
+        }
+        let histogram = self.propagation_seconds.get_or_create(&PeerLabel { peer: link.url().to_owned() });
+        for ms in &settled.propagation_ms {
+            #[expect(clippy::cast_precision_loss, reason = "milliseconds of a queue are far below 2^52")]
+            histogram.observe(*ms as f64 / 1000.0);
+        }
+    }
+
+    pub(super) fn count_import(&self, link: &PeerLink) {
+        self.imports.get_or_create(&PeerLabel { peer: link.url().to_owned() }).inc();
+    }
+
+    pub(super) const fn panics(&self) -> &Counter {
+        &self.panics
+    }
+}
+
+impl Replication {
+    /// Puts everything into a metric registry.
+    pub fn register_metrics(self: &Arc<Self>, registry: &mut Registry) {
+        let metrics = self.metrics();
+        registry.register("replication_batches", "Batches sent, by how they ended", metrics.batches.clone());
+        let help = "Items answered by peers, by action and status";
+        registry.register("replication_items", help, metrics.items.clone());
+        let help = "Newer records of peers that were taken over";
+        registry.register("replication_409_imports", help, metrics.imports.clone());
+        let help = "Time from sending a batch to its answer";
+        registry.register_with_unit(
+            "replication_batch",
+            help,
+            Unit::Seconds,
+            metrics.request_seconds.clone(),
+        );
+        let help = "Time from a change to its confirmation by the peer";
+        let histogram = metrics.propagation_seconds.clone();
+        registry.register_with_unit("replication_propagation", help, Unit::Seconds, histogram);
+        registry.register("replication_panics", "Steps of replicators that panicked", metrics.panics.clone());
+        registry.register_collector(Box::new(Gauges(Arc::clone(self))));
+    }
+}
+
+/// What is read off the queues when somebody asks.
+#[derive(Debug)]
+struct Gauges(Arc<Replication>);
+
+impl Gauges {
+    fn gauge(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        name: &str,
+        help: &str,
+        value: impl Fn(&PeerStatus) -> f64,
+    ) -> Result<(), fmt::Error> {
+        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for status in self.0.statuses() {
+            let labels = PeerLabel { peer: status.url.clone() };
+            ConstGauge::new(value(&status)).encode(family.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+
+    fn counter(
+        &self,
+        encoder: &mut DescriptorEncoder<'_>,
+        name: &str,
+        help: &str,
+        value: impl Fn(&PeerLink) -> u64,
+    ) -> Result<(), fmt::Error> {
+        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+        for link in self.0.links().iter() {
+            let labels = PeerLabel { peer: link.url().to_owned() };
+            ConstCounter::new(value(link)).encode(family.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+
+    fn dropped(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let help = "What was dropped without the peer having it";
+        let mut family = encoder.encode_descriptor("replication_dropped", help, None, MetricType::Counter)?;
+        for link in self.0.links().iter() {
+            let tally = link.read(|queue| *queue.tally());
+            for action in Action::ALL {
+                for reason in DropReason::ALL {
+                    let count = tally.dropped(action, reason);
+                    let peer = link.url().to_owned();
+                    let labels = DropLabels { peer, action: action.as_str(), reason: reason.as_str() };
+                    ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and milliseconds are far below 2^52")]
+impl Collector for Gauges {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let encoder = &mut encoder;
+        let help = "Instances of which something waits for the peer";
+        self.gauge(encoder, "replication_queue_items", help, |peer| peer.queued_instances as f64)?;
+        let help = "Age of the oldest event that the peer has not confirmed";
+        self.gauge(encoder, "replication_oldest_age_seconds", help, |peer| {
+            peer.oldest_age_ms as f64 / 1000.0
+        })?;
+        let help = "Batches on their way";
+        self.gauge(encoder, "replication_inflight_batches", help, |peer| peer.batches_in_flight as f64)?;
+        let help = "Length of the pause that failures have caused";
+        self.gauge(encoder, "replication_backoff_seconds", help, |peer| peer.backoff_ms as f64 / 1000.0)?;
+        let help = "Time of the last batch that was answered, seconds since the epoch";
+        let success = |peer: &PeerStatus| peer.last_success_wall_ms.unwrap_or(0) as f64 / 1000.0;
+        self.gauge(encoder, "replication_last_success_timestamp", help, success)?;
+        let help = "Events that found their instance waiting and were merged with it";
+        self.counter(encoder, "replication_merged", help, |link| link.read(|queue| queue.tally().merged))?;
+        let help = "Registrations because the peer did not know an instance";
+        let registered = |link: &PeerLink| link.read(|queue| queue.tally().registered_after_404);
+        self.counter(encoder, "replication_404_reregisters", help, registered)?;
+        let help = "Heartbeats for which there was no room on the way to the queues";
+        let family =
+            encoder.encode_descriptor("replication_lost_heartbeats", help, None, MetricType::Counter)?;
+        ConstCounter::new(self.0.dropped_renewals()).encode(family)?;
+        self.dropped(encoder)
+    }
+}
+
+/// A fixed set, so that a peer cannot fill the memory with labels.
+fn class(code: u16) -> &'static str {
+    match code {
+        200..=299 => "2xx",
+        404 => "404",
+        409 => "409",
+        400..=499 => "4xx",
+        503 => "503",
+        500..=599 => "5xx",
+        _ => "other",
+    }
+}
