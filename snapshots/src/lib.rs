@@ -5,11 +5,30 @@
 //!
 //! - [`store`]: ordered keys and atomic batches; [`sled_store`] on disk, [`memory_store`] for tests.
 //! - [`key`], [`frame`], [`stored`]: the format. [`seal`]: proof that a store is exactly what was once written.
+//! - [`folder`], [`lock_file`]: where stores live, one process at a time; [`mirror`]: a store of which all is known.
 
+pub mod contents;
+mod deadlines;
+pub mod doubt;
+mod edits;
+pub mod failure_points;
+pub mod folder;
 pub mod frame;
 pub mod key;
+pub mod limited;
+pub mod lock_file;
 pub mod memory_store;
+pub mod mirror;
+pub mod news;
+pub mod opening;
+pub mod pending;
+mod recovery;
+pub mod report;
+pub mod restore;
+mod rewrite;
 pub mod seal;
+mod seen_table;
 pub mod sled_store;
 pub mod store;
 pub mod stored;
+pub mod writer;

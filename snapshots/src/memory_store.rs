@@ -45,8 +45,8 @@ impl MemoryDisk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Loses what was not flushed.
-    pub fn crash(&self) {
+    /// Loses what was not flushed, as a loss of power does. The end of a process alone loses nothing.
+    pub fn lose_power(&self) {
         for contents in self.lock().folders.values_mut() {
             contents.current = contents.flushed.clone();
         }

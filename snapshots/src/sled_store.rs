@@ -5,11 +5,17 @@
 
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use crate::store::{Batch, OpenStore, Operation, Store, StoreError, Visitor};
 
 /// Bytes of sled's page cache. More makes loading no faster; less slows batches down.
 const CACHE_BYTES: u64 = 32 * 1024 * 1024;
+
+/// How long a store that was just closed may take to let go of its files.
+const LOCK_ATTEMPTS: u32 = 100;
+const LOCK_WAIT: Duration = Duration::from_millis(20);
 
 /// Opens sled stores.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,9 +29,23 @@ impl OpenStore for Sled {
             .flush_every_ms(None)
             .use_compression(false)
             .print_profile_on_drop(false);
-        let db = config.open().map_err(|error| StoreError::new("open", error))?;
+        let mut opened = config.open();
+        for _ in 0..LOCK_ATTEMPTS {
+            if !opened.as_ref().is_err_and(is_locked) {
+                break;
+            }
+            thread::sleep(LOCK_WAIT);
+            opened = config.open();
+        }
+        let db = opened.map_err(|error| StoreError::new("open", error))?;
         Ok(Box::new(SledStore { db }))
     }
+}
+
+/// sled locks its files. Ours is the only process here (`lock_file.rs`), so whoever holds that lock is a thread of sled that
+/// has not noticed yet that its store was closed.
+fn is_locked(error: &sled::Error) -> bool {
+    matches!(error, sled::Error::Io(error) if error.to_string().contains("could not acquire lock"))
 }
 
 struct SledStore {

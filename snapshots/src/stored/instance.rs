@@ -167,9 +167,9 @@ fn owned(text: Option<Text<'_>>) -> Option<Box<str>> {
 const SHORTEST_LEASE_MS: u64 = 1_000;
 
 impl<'a> StoredInstance<'a> {
-    /// What is to be kept of a record, with its last sign of life.
+    /// What is to be kept of a record whose last sign of life was at `seen_timestamp`.
     #[must_use]
-    pub fn of(record: &'a Record, now: Now) -> Self {
+    pub fn of(record: &'a Record, seen_timestamp: i64) -> Self {
         let Record { instance, reported_status, lease } = record;
         Self {
             host_name: Cow::Borrowed(&instance.host_name),
@@ -188,7 +188,7 @@ impl<'a> StoredInstance<'a> {
             registration_timestamp: lease.registration_timestamp,
             service_up_timestamp: lease.service_up_timestamp,
             eviction_timestamp: lease.eviction_timestamp,
-            seen_timestamp: seen_wall_ms(lease, now),
+            seen_timestamp,
             metadata: entries_of(&instance.metadata),
             app_group_name: borrowed(&instance.app_group_name),
             home_page_url: borrowed(&instance.home_page_url),

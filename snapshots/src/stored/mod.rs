@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use data_center::StoredDataCenter;
-pub use instance::{StoredInstance, StoredPort};
+pub use instance::{StoredInstance, StoredPort, seen_wall_ms};
 pub use meta::StoredMeta;
 pub use seen::{SEEN_PARTS, StoredSeen, seen_hash, seen_part};
 pub use status::{StoredAction, StoredStatus};

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::support::{NOW, any_instance, instance, later, record_of};
 
 fn round_trip(record: &Record) -> Record {
-    let payload = to_payload(&StoredInstance::of(record, NOW)).unwrap();
+    let payload = to_payload(&StoredInstance::of(record, NOW.wall_ms)).unwrap();
     let stored: StoredInstance<'_> = from_payload(&payload).unwrap();
     let (app, id) = (record.instance.app.clone(), record.instance.instance_id.clone());
     stored.into_record(app, id, later(60_000)).unwrap()

@@ -14,7 +14,7 @@ use heureka_snapshots::stored::{
     to_payload,
 };
 
-use crate::support::{NOW, instance, later, record_of};
+use crate::support::{NOW, instance, record_of};
 
 const GENERATION: u64 = 0x0102_0304;
 const NAME: Name<'static> = Name { app: "SHOP", id: "host.example:shop:8080" };
@@ -87,12 +87,12 @@ fn examples() -> Vec<(&'static str, Key<'static>, Vec<u8>)> {
         (
             "instance-plain",
             Key::Instance(NAME),
-            to_payload(&StoredInstance::of(&plain(), later(5_000))).unwrap(),
+            to_payload(&StoredInstance::of(&plain(), NOW.wall_ms)).unwrap(),
         ),
         (
             "instance-full",
             Key::Instance(NAME),
-            to_payload(&StoredInstance::of(&full(), later(5_000))).unwrap(),
+            to_payload(&StoredInstance::of(&full(), NOW.wall_ms)).unwrap(),
         ),
         ("override", Key::Override(NAME), to_payload(&stored_override).unwrap()),
         ("tombstone", Key::Tombstone(NAME), to_payload(&tombstone).unwrap()),

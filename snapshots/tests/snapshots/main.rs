@@ -2,6 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails, also inside its helpers")]
 
+mod failures;
 mod format;
 mod golden;
+mod opening;
+mod properties;
+mod rewriting;
+mod rot;
 mod support;
+mod world;
+mod writing;

@@ -1,0 +1,175 @@
+//! An open store of which every key is known, written in batches that each carry their own proof.
+//!
+//! After an error it must be dropped: what the store holds then is unknown, and only a new scan can tell.
+
+use crate::folder::{DataFolder, StoreName};
+use crate::frame;
+use crate::key::Key;
+use crate::limited::caught;
+use crate::seal::Index;
+use crate::store::{Batch, OpenStore, Operation, Store, StoreError};
+use crate::stored::{StoredMeta, to_payload};
+
+/// A change of one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// Puts a payload, not framed yet.
+    Put {
+        /// Key.
+        key: Vec<u8>,
+        /// Payload.
+        payload: Vec<u8>,
+    },
+    /// Removes a key, known or not.
+    Remove {
+        /// Key.
+        key: Vec<u8>,
+    },
+}
+
+/// A store and what is in it.
+pub struct Mirror {
+    name: StoreName,
+    store: Box<dyn Store>,
+    index: Index,
+    meta: StoredMeta,
+    batch: Batch,
+}
+
+impl Mirror {
+    /// Makes an empty store with a first record that says so. Of `meta`, identity and software count.
+    ///
+    /// # Errors
+    /// If the disk or the store refuses.
+    pub fn create(
+        folder: &DataFolder,
+        opener: &dyn OpenStore,
+        meta: StoredMeta,
+        wall_ms: i64,
+    ) -> Result<Self, StoreError> {
+        let name = folder.unused_name().map_err(|error| StoreError::new("make", error))?;
+        let store = guarded("open", || opener.open(&folder.store_path(name)))?;
+        let meta = StoredMeta { opened: false, clean: false, generation: 0, ..meta };
+        let mut mirror = Self::of(name, store, Index::default(), meta);
+        mirror.commit(wall_ms)?;
+        mirror.flush()?;
+        Ok(mirror)
+    }
+
+    /// A store that has been scanned.
+    pub(crate) fn of(name: StoreName, store: Box<dyn Store>, index: Index, meta: StoredMeta) -> Self {
+        Self { name, store, index, meta, batch: Batch::default() }
+    }
+
+    /// Takes in changes that belong together; commits first if they do not fit into the batch any more. Returns how many
+    /// values were too large: nothing stands under their keys then.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub fn stage(&mut self, edits: &[Edit], wall_ms: i64) -> Result<u64, StoreError> {
+        // One more for the record that describes the store.
+        if !self.batch.has_room_for(edits.len() + 1) {
+            self.commit(wall_ms)?;
+        }
+        Ok(edits.iter().map(|edit| u64::from(!self.stage_one(edit))).sum())
+    }
+
+    fn stage_one(&mut self, edit: &Edit) -> bool {
+        if let Edit::Put { key, payload } = edit
+            && let Some(value) = frame::wrap(key, self.meta.generation + 1, payload)
+        {
+            self.index.put(key, &value);
+            self.batch.push(Operation::Put { key: key.clone(), value });
+            return true;
+        }
+        let (Edit::Put { key, .. } | Edit::Remove { key }) = edit;
+        self.index.remove(key);
+        self.batch.push(Operation::Remove { key: key.clone() });
+        matches!(edit, Edit::Remove { .. })
+    }
+
+    /// Writes what was staged, with the seal and the time; also if nothing was.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub fn commit(&mut self, wall_ms: i64) -> Result<(), StoreError> {
+        let seal = self.index.seal();
+        self.meta.generation += 1;
+        self.meta.saved_timestamp = wall_ms;
+        (self.meta.keys, self.meta.seal) = (seal.keys, seal.sum);
+        let key = Key::Meta.to_bytes().unwrap_or_default();
+        let payload = to_payload(&self.meta).map_err(|error| StoreError::new("write", error))?;
+        let value = frame::wrap(&key, self.meta.generation, &payload);
+        let value = value.ok_or_else(|| StoreError::new("write", "the node id is too long"))?;
+        self.batch.push(Operation::Put { key, value });
+        let batch = std::mem::take(&mut self.batch);
+        guarded("write", || self.store.apply(batch))
+    }
+
+    /// Returns when everything committed survives a crash.
+    ///
+    /// # Errors
+    /// If the store cannot promise that.
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        guarded("flush", || self.store.flush())
+    }
+
+    /// Commits once more with the given mark, flushes and closes.
+    ///
+    /// # Errors
+    /// If the last changes may be lost.
+    pub fn close(mut self, is_clean: bool, wall_ms: i64) -> Result<(), StoreError> {
+        self.meta.clean = is_clean;
+        self.commit(wall_ms)?;
+        guarded("close", || self.store.close())
+    }
+
+    /// Says whether the contents stand for a registry that had opened for traffic. Counts from the next commit.
+    pub const fn set_opened(&mut self, opened: bool) {
+        self.meta.opened = opened;
+    }
+
+    /// Says that this node runs, for the time that its identity counts. Counts from the next commit.
+    pub fn set_running(&mut self, identity: &StoredMeta) {
+        self.meta.clean = false;
+        self.meta.starts = identity.starts;
+        self.meta.software.clone_from(&identity.software);
+    }
+
+    /// What the store says of itself.
+    #[must_use]
+    pub const fn meta(&self) -> &StoredMeta {
+        &self.meta
+    }
+
+    /// Which store it is.
+    #[must_use]
+    pub const fn name(&self) -> StoreName {
+        self.name
+    }
+
+    /// What is in it.
+    #[must_use]
+    pub const fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// The store, to read from it. Staged changes are not in it yet.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// Bytes on the disk.
+    ///
+    /// # Errors
+    /// If they cannot be measured.
+    pub fn size_on_disk(&self) -> Result<u64, StoreError> {
+        guarded("measure", || self.store.size_on_disk())
+    }
+}
+
+/// Store libraries panic where they should refuse; the writer must outlive that.
+fn guarded<T>(action: &'static str, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    caught(work).unwrap_or_else(|doubt| Err(StoreError::new(action, doubt)))
+}

@@ -1,0 +1,136 @@
+//! Changes on their way to the store, merged: of every instance only its latest state waits.
+//!
+//! Bounded. When it is full, what is known already is still replaced, but nothing new is taken in: then the store no
+//! longer follows the registry, which is remembered until everything is written anew.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use heureka_registry::{Change, ChangeKind, Record};
+
+use crate::contents::Owner;
+
+/// The latest state of an instance.
+#[derive(Clone, Debug)]
+pub enum Latest {
+    /// It is registered.
+    Present(Arc<Record>),
+    /// It was cancelled at a moment of the monotonic clock; the record is its last one.
+    Cancelled(Arc<Record>, u64),
+    /// It was evicted.
+    Evicted,
+}
+
+/// What was taken out to be written.
+pub type Taken = Vec<(Owner, Latest)>;
+
+/// Changes that wait.
+#[derive(Debug)]
+pub struct Pending {
+    latest: HashMap<Owner, Latest, foldhash::quality::RandomState>,
+    limit: usize,
+    oldest_mono_ms: Option<u64>,
+    has_removals: bool,
+    dropped: u64,
+    is_incomplete: bool,
+}
+
+impl Pending {
+    /// Nothing waits. At most `limit` instances ever will.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            latest: HashMap::default(),
+            limit,
+            oldest_mono_ms: None,
+            has_removals: false,
+            dropped: 0,
+            is_incomplete: false,
+        }
+    }
+
+    /// Takes a change in. Changes of one instance must come in their order.
+    pub fn accept(&mut self, change: &Change) {
+        let latest = match change.kind {
+            ChangeKind::Cancelled => Latest::Cancelled(Arc::clone(&change.record), change.at_mono_ms),
+            ChangeKind::Evicted => Latest::Evicted,
+            _ => Latest::Present(Arc::clone(&change.record)),
+        };
+        let is_removal = change.kind.is_removal();
+        let owner = (change.app.clone(), Arc::clone(&change.id));
+        if self.latest.len() >= self.limit && !self.latest.contains_key(&owner) {
+            self.dropped += 1;
+            self.is_incomplete = true;
+            return;
+        }
+        self.latest.insert(owner, latest);
+        self.has_removals |= is_removal;
+        self.oldest_mono_ms.get_or_insert(change.at_mono_ms);
+    }
+
+    /// Takes everything out.
+    pub fn take(&mut self) -> Taken {
+        self.oldest_mono_ms = None;
+        self.has_removals = false;
+        self.latest.drain().collect()
+    }
+
+    /// Takes back what could not be written, unless something newer waits already. `since_mono_ms` is when the oldest of
+    /// it came in.
+    pub fn give_back(&mut self, taken: Taken, since_mono_ms: u64) {
+        for (owner, latest) in taken {
+            if self.latest.len() >= self.limit && !self.latest.contains_key(&owner) {
+                self.dropped += 1;
+                self.is_incomplete = true;
+                continue;
+            }
+            self.has_removals |= !matches!(latest, Latest::Present(_));
+            self.latest.entry(owner).or_insert(latest);
+        }
+        if !self.latest.is_empty() {
+            self.oldest_mono_ms = Some(self.oldest_mono_ms.map_or(since_mono_ms, |ms| ms.min(since_mono_ms)));
+        }
+    }
+
+    /// Forgets that changes were dropped: everything that was registered before is about to be written anew. True if
+    /// there was something to forget.
+    pub const fn start_anew(&mut self) -> bool {
+        std::mem::replace(&mut self.is_incomplete, false)
+    }
+
+    /// Number of instances that wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.latest.len()
+    }
+
+    /// True if nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.latest.is_empty()
+    }
+
+    /// Monotonic time of the oldest change that waits, milliseconds.
+    #[must_use]
+    pub const fn oldest_mono_ms(&self) -> Option<u64> {
+        self.oldest_mono_ms
+    }
+
+    /// True if an instance that is gone waits: those are urgent, or a crash would bring it back.
+    #[must_use]
+    pub const fn has_removals(&self) -> bool {
+        self.has_removals
+    }
+
+    /// Changes that were not taken in, since the start.
+    #[must_use]
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// True if changes were dropped and nothing has been written anew since.
+    #[must_use]
+    pub const fn is_incomplete(&self) -> bool {
+        self.is_incomplete
+    }
+}

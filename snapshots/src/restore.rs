@@ -1,0 +1,225 @@
+//! Which of the contents of a store come back to life, and how. Pure: contents and a moment in, applications out.
+//!
+//! - An instance comes back with a fresh grace of one lease duration. It counts as *recovered* until it gives a sign of
+//!   life ([`RecoveredMark`]).
+//! - An instance that was cancelled or whose lease had ended never does.
+//! - A snapshot beyond its age gives back overrides and tombstones only; so does, for itself, an instance that had given
+//!   no sign of life for that long. Without this a node that restarts often would keep the dead alive for ever.
+//! - An override whose instance does not come back waits for it, for a while (`registry.md` defect D13).
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use heureka_protocol::{AppName, InstanceId, Status};
+use heureka_registry::{Now, Record, Tombstone};
+
+use crate::contents::{Contents, LoadedInstance, Owner};
+use crate::key::{Key, Name};
+use crate::stored::{StoredOverride, StoredStatus, StoredTombstone, seen_hash};
+
+/// By how much a stored sign of life may lag behind the last one, besides the lease durations.
+const SEEN_LAG_MS: u64 = 300_000;
+
+/// Settings of a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RestoreRules {
+    /// A snapshot beyond this age gives back overrides and tombstones only.
+    pub max_age_ms: u64,
+    /// Life of an override without an instance.
+    pub orphan_ttl_ms: u64,
+}
+
+/// One application, ready for `Application::from_records` and `restore_tombstone`.
+#[derive(Debug)]
+pub struct RestoredApplication {
+    /// Name.
+    pub name: AppName,
+    /// Records whose leases count from now.
+    pub records: Vec<Arc<Record>>,
+    /// Overrides, with and without a record.
+    pub overrides: Vec<(InstanceId, Status)>,
+    /// Tombstones that still count.
+    pub tombstones: Vec<(InstanceId, Tombstone)>,
+}
+
+/// What came back, and what did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RestoreCounts {
+    /// Instances that are back.
+    pub instances: u64,
+    /// Overrides that are back.
+    pub overrides: u64,
+    /// Tombstones that are back.
+    pub tombstones: u64,
+    /// Instances left out because the snapshot, or their last sign of life, is too old.
+    pub too_old: u64,
+    /// Instances left out because they were cancelled or their lease had ended.
+    pub ended: u64,
+}
+
+/// Tells recovered instances from those that have given a sign of life since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveredMark {
+    /// Where the clock of every restored lease stands.
+    pub mono_ms: u64,
+    /// When that was.
+    pub wall_ms: i64,
+}
+
+impl RecoveredMark {
+    /// True if all that is known of the record comes from the snapshot. A heartbeat moves the clock; a registration has a
+    /// time of its own.
+    #[must_use]
+    pub fn is_recovered(&self, record: &Record) -> bool {
+        record.lease.clock.get() == Some(self.mono_ms)
+            && record.lease.direct_contact_ms().is_none()
+            && record.lease.registration_timestamp < self.wall_ms
+    }
+}
+
+/// Work that a start leaves for the writer.
+#[derive(Debug, Default)]
+pub struct Leftovers {
+    /// Keys to remove: unreadable, or of no use any more.
+    pub remove: Vec<Vec<u8>>,
+    /// Overrides without an instance, and when they are over on the monotonic clock.
+    pub orphans: Vec<(Owner, StoredOverride, u64)>,
+    /// Tombstones that came back, and when they are over on the monotonic clock.
+    pub tombstones: Vec<(Owner, StoredTombstone, u64)>,
+    /// Last signs of life of the instances that came back: hash of the key to seconds since the epoch.
+    pub seen: HashMap<u64, u32>,
+}
+
+/// What a restart gives back.
+#[derive(Debug)]
+pub struct Restored {
+    /// Applications in the order of their names.
+    pub applications: Vec<RestoredApplication>,
+    /// Figures.
+    pub counts: RestoreCounts,
+    /// Age of the snapshot; negative if the clock was set back meanwhile.
+    pub age_ms: i64,
+    /// True if it was too old for instances.
+    pub is_too_old: bool,
+    /// For the writer.
+    pub leftovers: Leftovers,
+}
+
+/// Applies the rules to contents that have been checked.
+#[must_use]
+pub fn restore(contents: Contents, rules: RestoreRules, now: Now) -> Restored {
+    let age_ms = now.wall_ms.saturating_sub(contents.meta.saved_timestamp);
+    let is_too_old = age_ms.unsigned_abs() > rules.max_age_ms;
+    let mut restorer = Restorer {
+        rules,
+        now,
+        is_too_old,
+        applications: BTreeMap::new(),
+        counts: RestoreCounts::default(),
+        leftovers: Leftovers { remove: contents.bad_keys, ..Leftovers::default() },
+    };
+    for (owner, tombstone) in contents.tombstones {
+        match tombstone.restored(now) {
+            Some(restored) => restorer.add_tombstone(owner, tombstone, restored),
+            None => restorer.leave_out(Key::Tombstone(name(&owner))),
+        }
+    }
+    for instance in contents.instances {
+        restorer.add_instance(instance, &contents.seen);
+    }
+    for (owner, stored) in contents.overrides {
+        restorer.add_override(owner, stored);
+    }
+    let Restorer { applications, counts, leftovers, .. } = restorer;
+    Restored { applications: applications.into_values().collect(), counts, age_ms, is_too_old, leftovers }
+}
+
+/// Contents come in the order of their keys, so each list of an application is in the order of ids.
+struct Restorer {
+    rules: RestoreRules,
+    now: Now,
+    is_too_old: bool,
+    applications: BTreeMap<AppName, RestoredApplication>,
+    counts: RestoreCounts,
+    leftovers: Leftovers,
+}
+
+impl Restorer {
+    fn application(&mut self, app: &AppName) -> &mut RestoredApplication {
+        self.applications.entry(app.clone()).or_insert_with(|| RestoredApplication {
+            name: app.clone(),
+            records: Vec::new(),
+            overrides: Vec::new(),
+            tombstones: Vec::new(),
+        })
+    }
+
+    fn add_tombstone(&mut self, (app, id): Owner, stored: StoredTombstone, restored: Tombstone) {
+        self.counts.tombstones += 1;
+        self.application(&app).tombstones.push((Arc::clone(&id), restored));
+        self.leftovers.tombstones.push(((app, id), stored, restored.until_mono_ms));
+    }
+
+    fn add_instance(&mut self, loaded: LoadedInstance, seen: &HashMap<u64, u32>) {
+        let instance = &loaded.record.instance;
+        let key = Key::Instance(Name { app: &instance.app, id: &instance.instance_id }).to_bytes();
+        let key = key.unwrap_or_default();
+        if loaded.is_ended || self.is_cancelled(&instance.app, &instance.instance_id) {
+            self.counts.ended += 1;
+            self.leftovers.remove.push(key);
+            return;
+        }
+        let hash = seen_hash(&key);
+        let own_secs = u32::try_from(loaded.seen_timestamp / 1000).unwrap_or(0);
+        let seen_secs = seen.get(&hash).map_or(own_secs, |secs| own_secs.max(*secs));
+        if self.is_too_old || self.is_forgotten(seen_secs, loaded.record.lease.duration_ms) {
+            self.counts.too_old += 1;
+            self.leftovers.remove.push(key);
+        } else {
+            self.counts.instances += 1;
+            self.leftovers.seen.insert(hash, seen_secs);
+            let app = instance.app.clone();
+            self.application(&app).records.push(Arc::new(loaded.record));
+        }
+    }
+
+    fn is_cancelled(&self, app: &AppName, id: &InstanceId) -> bool {
+        let is_in = |app: &RestoredApplication| app.tombstones.binary_search_by(|(t, _)| t.cmp(id)).is_ok();
+        self.applications.get(app).is_some_and(is_in)
+    }
+
+    /// True if the instance has not been heard of for longer than a snapshot may be old.
+    fn is_forgotten(&self, seen_secs: u32, duration_ms: u64) -> bool {
+        let lag_ms = duration_ms.saturating_mul(2).saturating_add(SEEN_LAG_MS);
+        let silence_ms = self.now.wall_ms.saturating_sub(i64::from(seen_secs) * 1000).unsigned_abs();
+        silence_ms > self.rules.max_age_ms.saturating_add(lag_ms)
+    }
+
+    fn add_override(&mut self, (app, id): Owner, stored: StoredOverride) {
+        let (now, ttl_ms) = (self.now, self.rules.orphan_ttl_ms);
+        let has_instance = self.applications.get(&app).is_some_and(|app| {
+            app.records.binary_search_by(|record| record.instance.instance_id.cmp(&id)).is_ok()
+        });
+        if !has_instance {
+            let since_ms = stored.orphaned_timestamp.unwrap_or(now.wall_ms).min(now.wall_ms);
+            let age_ms = now.wall_ms.saturating_sub(since_ms).unsigned_abs();
+            if stored.status == StoredStatus::Unknown || age_ms > ttl_ms {
+                self.leave_out(Key::Override(Name { app: &app, id: &id }));
+                return;
+            }
+            let orphan = StoredOverride { orphaned_timestamp: Some(since_ms), ..stored };
+            let until_mono_ms = now.mono_ms.saturating_add(ttl_ms - age_ms);
+            self.leftovers.orphans.push(((app.clone(), Arc::clone(&id)), orphan, until_mono_ms));
+        }
+        self.counts.overrides += 1;
+        self.application(&app).overrides.push((id, stored.status.into()));
+    }
+
+    fn leave_out(&mut self, key: Key<'_>) {
+        self.leftovers.remove.extend(key.to_bytes());
+    }
+}
+
+fn name((app, id): &Owner) -> Name<'_> {
+    Name { app, id }
+}

@@ -1,0 +1,138 @@
+//! A store that is being made to take the place of another: copied slice by slice, while changes go to both.
+//!
+//! Until it is complete nothing points to it and it says of itself that it is not. A crash at any moment leaves the old
+//! store, or the new one, never a mixture.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::vec;
+
+use foldhash::quality::RandomState;
+use heureka_registry::Record;
+
+use crate::contents::Owner;
+use crate::frame;
+use crate::key::Kind;
+use crate::mirror::{Edit, Mirror};
+use crate::pending::Latest;
+use crate::store::StoreError;
+
+/// Keys that one slice copies.
+const SLICE_KEYS: usize = 400;
+
+/// Everything that a complete store holds, but for what it says of itself.
+pub const ALL_KINDS: &[Kind] = &[Kind::Instance, Kind::Override, Kind::Seen, Kind::Tombstone];
+/// What records do not tell.
+pub const BESIDE_RECORDS: &[Kind] = &[Kind::Override, Kind::Seen, Kind::Tombstone];
+
+/// A rewrite under way.
+pub struct Rewrite {
+    /// The new store.
+    pub target: Mirror,
+    copy: Option<Cursor>,
+    records: Option<vec::IntoIter<Arc<Record>>>,
+    is_from_records: bool,
+    /// What has changed since the records were taken: newer than they are.
+    changed: HashSet<Owner, RandomState>,
+}
+
+struct Cursor {
+    kinds: &'static [Kind],
+    after: Vec<u8>,
+}
+
+impl Rewrite {
+    /// A rewrite that copies these kinds of keys from the store in use, and then takes in these records.
+    pub fn new(target: Mirror, kinds: &'static [Kind], records: Option<Vec<Arc<Record>>>) -> Self {
+        let copy = (!kinds.is_empty()).then(|| Cursor { kinds, after: Vec::new() });
+        let is_from_records = records.is_some();
+        Self {
+            target,
+            copy,
+            records: records.map(Vec::into_iter),
+            is_from_records,
+            changed: HashSet::default(),
+        }
+    }
+
+    /// True if it makes good what the store in use lacks.
+    pub const fn is_from_records(&self) -> bool {
+        self.is_from_records
+    }
+
+    /// Takes note that something newer than the records has been written.
+    pub fn note_change(&mut self, owner: &Owner) {
+        if self.records.is_some() {
+            self.changed.insert(owner.clone());
+        }
+    }
+
+    /// True if nothing is left to copy.
+    pub const fn is_exhausted(&self) -> bool {
+        self.copy.is_none() && self.records.is_none()
+    }
+
+    /// Copies the next slice from the store in use. Everything staged there must have been committed.
+    ///
+    /// # Errors
+    /// If a store refuses or the one in use is damaged.
+    pub fn copy_slice(&mut self, from: &Mirror, wall_ms: i64) -> Result<(), StoreError> {
+        let Some(cursor) = &mut self.copy else { return Ok(()) };
+        let mut edits = Vec::with_capacity(SLICE_KEYS);
+        for kind in cursor.kinds {
+            let room = SLICE_KEYS - edits.len();
+            edits.extend(read_slice(from, *kind, &cursor.after, room)?);
+            if edits.len() == SLICE_KEYS {
+                break;
+            }
+        }
+        match edits.last() {
+            Some(Edit::Put { key, .. }) if edits.len() == SLICE_KEYS => cursor.after.clone_from(key),
+            _ => self.copy = None,
+        }
+        for edit in edits {
+            self.target.stage(&[edit], wall_ms)?;
+        }
+        Ok(())
+    }
+
+    /// The next records to take in, once everything has been copied. Those that have changed since are left out.
+    pub fn next_records(&mut self) -> Vec<(Owner, Latest)> {
+        if self.copy.is_some() {
+            return Vec::new();
+        }
+        let Some(records) = &mut self.records else { return Vec::new() };
+        let slice: Vec<_> = records.take(SLICE_KEYS).collect();
+        if slice.len() < SLICE_KEYS {
+            self.records = None;
+        }
+        let owned = slice.into_iter().map(|record| {
+            let owner = (record.instance.app.clone(), Arc::clone(&record.instance.instance_id));
+            (owner, Latest::Present(record))
+        });
+        owned.filter(|(owner, _)| !self.changed.contains(owner)).collect()
+    }
+}
+
+/// Reads the next keys of one kind; `after` may be a key of another kind.
+fn read_slice(from: &Mirror, kind: Kind, after: &[u8], at_most: usize) -> Result<Vec<Edit>, StoreError> {
+    let mut edits = Vec::new();
+    let mut fault = None;
+    // A key of a later kind: this kind has been copied already.
+    if after.first().is_some_and(|first| *first > kind as u8) {
+        return Ok(edits);
+    }
+    from.store().visit(&kind.prefix(), after, &mut |key, value| {
+        match frame::unwrap(key, value) {
+            Ok(frame) => edits.push(Edit::Put { key: key.to_vec(), payload: frame.payload.to_vec() }),
+            Err(error) => fault = Some(StoreError::new("copy", error)),
+        }
+        if edits.len() == at_most || fault.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    fault.map_or(Ok(edits), Err)
+}

@@ -1,0 +1,476 @@
+//! Follows the registry: takes what has changed and keeps one store equal to it, a little behind.
+//!
+//! Everything happens in rounds. Before the node has opened for traffic nothing is written: an empty or partial start must
+//! not harm a fuller snapshot. A failure never leaves this file as a panic and never loses a change: the caller keeps what
+//! was not written, the store is dropped and opened again after a while (`recovery.rs`).
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use heureka_registry::{Now, Record};
+
+use crate::contents::Owner;
+use crate::deadlines::Deadlines;
+use crate::edits::Editor;
+use crate::failure_points::{FailurePoints, Step};
+use crate::folder::DataFolder;
+use crate::key::Kind;
+use crate::lock_file::Holder;
+use crate::mirror::{Edit, Mirror};
+use crate::news::{News, WriterState, WriterStats};
+use crate::pending::Latest;
+use crate::recovery::Problem;
+use crate::restore::{Leftovers, RecoveredMark};
+use crate::rewrite::{ALL_KINDS, BESIDE_RECORDS, Rewrite};
+use crate::seen_table::SeenTable;
+use crate::store::{OpenStore, StoreError};
+use crate::stored::{StoredMeta, TombstoneLife};
+
+/// Deadlines that are met in one round.
+const DEADLINES_PER_ROUND: usize = 400;
+
+/// Settings of a writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriterSettings {
+    /// How long tombstones live.
+    pub tombstones: TombstoneLife,
+    /// Most tombstones and waiting overrides that are kept; beyond it those that are over first are dropped.
+    pub deadlines_max: usize,
+    /// A store that equals the registry says so at least this often, in milliseconds: its age counts from then.
+    pub touch_interval_ms: u64,
+    /// A store is written anew only if it is larger than this, in bytes,
+    pub rewrite_from_bytes: u64,
+    /// and larger than its live data by this factor.
+    pub rewrite_factor: u64,
+    /// First wait after a failure, milliseconds; doubled with each further one.
+    pub first_retry_ms: u64,
+    /// Longest wait after failures, milliseconds.
+    pub last_retry_ms: u64,
+}
+
+impl Default for WriterSettings {
+    fn default() -> Self {
+        Self {
+            tombstones: TombstoneLife { ttl_ms: 300_000, eviction_interval_ms: 60_000 },
+            deadlines_max: 200_000,
+            touch_interval_ms: 30_000,
+            rewrite_from_bytes: 64 * 1024 * 1024,
+            rewrite_factor: 8,
+            first_retry_ms: 1_000,
+            last_retry_ms: 60_000,
+        }
+    }
+}
+
+/// Where a writer finds its folder again after a failure.
+#[derive(Clone)]
+pub struct Place {
+    /// The folder of the node.
+    pub path: PathBuf,
+    /// Who locks it.
+    pub holder: Holder,
+    /// Kind of the stores.
+    pub opener: Arc<dyn OpenStore>,
+    /// For tests.
+    pub failure_points: Arc<dyn FailurePoints>,
+}
+
+/// With what a writer starts: what the opening of a folder has left over.
+pub struct Start {
+    /// Where.
+    pub place: Place,
+    /// The folder, if it could be locked.
+    pub folder: Option<Arc<DataFolder>>,
+    /// A store that equals what was restored.
+    pub current: Option<Mirror>,
+    /// Or an empty store to fill.
+    pub target: Option<Mirror>,
+    /// Identity for stores to come.
+    pub identity: StoredMeta,
+    /// Work to do first.
+    pub leftovers: Leftovers,
+    /// Tells instances apart that have given no sign of life since the start.
+    pub recovered: Option<RecoveredMark>,
+    /// Why there is neither a store in use nor one to fill.
+    pub problem: Option<String>,
+}
+
+/// The writer. Not shared; its owner calls it from one thread, which may block.
+pub struct Writer {
+    pub(crate) settings: WriterSettings,
+    pub(crate) place: Place,
+    pub(crate) folder: Option<Arc<DataFolder>>,
+    /// Identity of the node, with the number of this start.
+    identity: StoredMeta,
+    pub(crate) current: Option<Mirror>,
+    pub(crate) rewrite: Option<Rewrite>,
+    pub(crate) problem: Option<Problem>,
+    pub(crate) seen: SeenTable,
+    recovered: Option<RecoveredMark>,
+    /// True if the store misses changes that nobody holds any more.
+    pub(crate) needs_records: bool,
+    leftovers: Option<Leftovers>,
+    deadlines: Deadlines,
+    is_open: bool,
+    last_commit_mono_ms: u64,
+    last_measure_mono_ms: u64,
+    /// Size after the last rewrite: the next one waits until it has doubled.
+    least_rewrite_bytes: u64,
+    pub(crate) news: Vec<News>,
+    pub(crate) stats: WriterStats,
+}
+
+impl Writer {
+    /// A writer that waits for the node to open for traffic.
+    #[must_use]
+    pub fn new(settings: WriterSettings, start: Start) -> Self {
+        let Start { place, folder, current, target, mut identity, mut leftovers, recovered, problem } = start;
+        let seen = std::mem::take(&mut leftovers.seen);
+        let seen = if current.is_some() { seen } else { HashMap::new() };
+        let problem = problem.map(Problem::at_start);
+        identity.starts += 1;
+        Self {
+            needs_records: problem.is_some(),
+            settings,
+            place,
+            folder,
+            identity,
+            current,
+            rewrite: target.map(|target| Rewrite::new(target, &[], None)),
+            problem,
+            seen: SeenTable::of(seen),
+            recovered,
+            leftovers: Some(leftovers),
+            deadlines: Deadlines::with_limit(settings.deadlines_max),
+            is_open: false,
+            last_commit_mono_ms: 0,
+            last_measure_mono_ms: 0,
+            least_rewrite_bytes: 0,
+            news: Vec::new(),
+            stats: WriterStats::default(),
+        }
+    }
+
+    /// The node has opened for traffic: from now on the registry is worth keeping.
+    pub const fn open_for_traffic(&mut self) {
+        self.is_open = true;
+    }
+
+    /// True if a round would write. Otherwise changes should wait where they are.
+    #[must_use]
+    pub const fn is_ready(&self) -> bool {
+        self.is_open && (self.current.is_some() || self.rewrite.is_some())
+    }
+
+    /// True if rounds should follow each other without a pause.
+    #[must_use]
+    pub fn has_more_to_do(&self) -> bool {
+        self.is_ready() && self.rewrite.as_ref().is_some_and(|rewrite| !rewrite.is_exhausted())
+    }
+
+    /// True if [`Writer::take_records`] must be called, with all records of the registry.
+    #[must_use]
+    pub fn wants_records(&self) -> bool {
+        let is_usable = self.problem.as_ref().is_none_or(|problem| problem.is_on_trial);
+        // Once is enough, unless more was lost meanwhile: then again, at the end.
+        let is_under_way =
+            self.rewrite.as_ref().is_some_and(|rewrite| rewrite.is_from_records() && !rewrite.is_exhausted());
+        self.is_open && self.needs_records && self.folder.is_some() && is_usable && !is_under_way
+    }
+
+    /// Changes were lost on their way here. The store is not believed any more until it has been written anew.
+    pub fn note_incomplete(&mut self) {
+        if !self.needs_records {
+            self.needs_records = true;
+            self.news.push(News::Incomplete);
+        }
+    }
+
+    /// Takes all records of the registry, to write the store anew from them. Changes that come in later go on top.
+    pub fn take_records(&mut self, records: Vec<Arc<Record>>, now: Now) {
+        if !self.wants_records() {
+            return;
+        }
+        self.rewrite = None;
+        let kinds = if self.current.is_some() { BESIDE_RECORDS } else { &[] };
+        if self.current.is_none() {
+            self.seen = SeenTable::of(HashMap::new());
+        }
+        let begun = self.begin_rewrite(kinds, Some(records), now);
+        if self.settle(begun, now).is_ok() {
+            self.needs_records = false;
+        }
+    }
+
+    /// One round: writes these changes, meets deadlines, goes on with a rewrite. On an error the caller keeps the changes
+    /// and gives them again, merged with newer ones.
+    ///
+    /// # Errors
+    /// If they were not all written, or may be lost in a crash.
+    pub fn round(&mut self, latest: &[(Owner, Latest)], now: Now) -> Result<(), StoreError> {
+        if !self.is_ready() {
+            return Err(StoreError::new("use", "it is not open"));
+        }
+        let leftovers = self.leftovers.take();
+        let result = self.try_round(leftovers.as_ref(), latest, now);
+        match result {
+            Ok(()) => self.note_success(),
+            Err(_) => self.leftovers = leftovers,
+        }
+        self.settle(result, now)
+    }
+
+    fn try_round(
+        &mut self,
+        leftovers: Option<&Leftovers>,
+        latest: &[(Owner, Latest)],
+        now: Now,
+    ) -> Result<(), StoreError> {
+        if self.needs_records
+            && let Some(current) = &mut self.current
+        {
+            current.set_opened(false);
+        }
+        if let Some(leftovers) = leftovers {
+            self.write_leftovers(leftovers, now)?;
+        }
+        for (owner, latest) in latest {
+            if let Some(rewrite) = &mut self.rewrite {
+                rewrite.note_change(owner);
+            }
+            self.write_latest(owner, latest, now)?;
+        }
+        let has_met_deadlines = self.meet_deadlines(now)?;
+        let is_due = now.mono_ms.saturating_sub(self.last_commit_mono_ms) >= self.settings.touch_interval_ms;
+        if leftovers.is_some() || !latest.is_empty() || has_met_deadlines || is_due {
+            self.commit(now)?;
+        }
+        self.go_on_with_rewrite(now)?;
+        self.measure(now)
+    }
+
+    /// Looks over the clocks of all living records for signs of life that are worth writing.
+    ///
+    /// # Errors
+    /// As for [`Writer::round`].
+    pub fn sweep<'r>(
+        &mut self,
+        records: impl IntoIterator<Item = &'r Record>,
+        now: Now,
+    ) -> Result<(), StoreError> {
+        if !self.is_ready() {
+            return Ok(());
+        }
+        let edits = self.seen.update(records, self.recovered, now);
+        let mut written = || {
+            for edit in &edits {
+                self.stage(std::slice::from_ref(edit), now)?;
+            }
+            if edits.is_empty() { Ok(()) } else { self.commit(now) }
+        };
+        let result = written();
+        self.settle(result, now)
+    }
+
+    /// Ends the writer. Everything that waited must have been given to a last round.
+    ///
+    /// # Errors
+    /// If the last changes may be lost: then the next start does not call this one clean.
+    pub fn close(mut self, now: Now) -> Result<(), StoreError> {
+        let is_following = !self.needs_records && self.problem.is_none();
+        match self.current.take() {
+            Some(current) if self.is_open => current.close(is_following, now.wall_ms),
+            _ => Ok(()),
+        }
+    }
+
+    /// News since the last call, for the log.
+    pub fn take_news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// Figures.
+    #[must_use]
+    pub fn stats(&self) -> WriterStats {
+        let state = match () {
+            () if self.problem.is_some() => WriterState::Failing,
+            () if !self.is_open => WriterState::Waiting,
+            () if self.rewrite.is_some() || self.needs_records => WriterState::Rewriting,
+            () => WriterState::Following,
+        };
+        let mut stats = WriterStats { state, ..self.stats.clone() };
+        stats.problem = self.problem.as_ref().map(|problem| problem.cause.clone());
+        if let Some(mirror) = self.current.as_ref().or(self.rewrite.as_ref().map(|rewrite| &rewrite.target)) {
+            stats.counts = mirror.index().counts();
+            stats.live_bytes = mirror.index().live_bytes();
+        }
+        stats
+    }
+
+    fn write_leftovers(&mut self, leftovers: &Leftovers, now: Now) -> Result<(), StoreError> {
+        let targets = self.rewrite.as_mut().map(|rewrite| &mut rewrite.target);
+        for mirror in self.current.iter_mut().chain(targets) {
+            mirror.set_running(&self.identity);
+        }
+        let edits = self.with_editor(now, |editor| editor.edits_of_leftovers(leftovers));
+        edits.iter().try_for_each(|edit| self.stage(std::slice::from_ref(edit), now))
+    }
+
+    fn write_latest(&mut self, owner: &Owner, latest: &Latest, now: Now) -> Result<(), StoreError> {
+        let edits = self.with_editor(now, |editor| editor.edits_of(owner, latest));
+        match edits {
+            Some(edits) => self.stage(&edits, now),
+            None => {
+                self.stats.oversized += 1;
+                Ok(())
+            }
+        }
+    }
+
+    fn meet_deadlines(&mut self, now: Now) -> Result<bool, StoreError> {
+        let due = self.deadlines.take_due(now.mono_ms, DEADLINES_PER_ROUND);
+        for key in &due {
+            self.stage(&[Edit::Remove { key: key.to_vec() }], now)?;
+        }
+        Ok(!due.is_empty())
+    }
+
+    fn with_editor<R>(&mut self, now: Now, work: impl FnOnce(&mut Editor<'_>) -> R) -> R {
+        let (current, target) = (&self.current, self.rewrite.as_ref().map(|rewrite| &rewrite.target));
+        let is_stored = |key: &[u8]| current.iter().chain(target).any(|mirror| mirror.index().contains(key));
+        work(&mut Editor {
+            is_stored: &is_stored,
+            deadlines: &mut self.deadlines,
+            seen: &self.seen,
+            recovered: self.recovered,
+            life: self.settings.tombstones,
+            now,
+        })
+    }
+
+    fn mirrors(&mut self) -> impl Iterator<Item = &mut Mirror> {
+        self.current.iter_mut().chain(self.rewrite.as_mut().map(|rewrite| &mut rewrite.target))
+    }
+
+    fn stage(&mut self, edits: &[Edit], now: Now) -> Result<(), StoreError> {
+        let mut oversized = 0;
+        for mirror in self.mirrors() {
+            oversized = mirror.stage(edits, now.wall_ms)?;
+        }
+        self.stats.oversized += oversized;
+        Ok(())
+    }
+
+    fn commit(&mut self, now: Now) -> Result<(), StoreError> {
+        for mirror in self.mirrors() {
+            mirror.commit(now.wall_ms)?;
+            mirror.flush()?;
+        }
+        self.last_commit_mono_ms = now.mono_ms;
+        self.stats.rounds += 1;
+        if self.rewrite.is_none() && !self.needs_records {
+            self.stats.saved_wall_ms = now.wall_ms;
+        }
+        Ok(())
+    }
+
+    fn begin_rewrite(
+        &mut self,
+        kinds: &'static [Kind],
+        records: Option<Vec<Arc<Record>>>,
+        now: Now,
+    ) -> Result<(), StoreError> {
+        let Some(folder) = &self.folder else {
+            return Err(StoreError::new("make", "the folder is not locked"));
+        };
+        let identity = self.current.as_ref().map_or(&self.identity, Mirror::meta).clone();
+        let target = make_target(folder, &*self.place.opener, identity, now.wall_ms)?;
+        self.rewrite = Some(Rewrite::new(target, kinds, records));
+        Ok(())
+    }
+
+    fn go_on_with_rewrite(&mut self, now: Now) -> Result<(), StoreError> {
+        let Some(mut rewrite) = self.rewrite.take() else { return Ok(()) };
+        if let Some(current) = &self.current {
+            rewrite.copy_slice(current, now.wall_ms)?;
+        }
+        let records = rewrite.next_records();
+        let is_exhausted = rewrite.is_exhausted();
+        self.rewrite = Some(rewrite);
+        for (owner, latest) in &records {
+            self.write_latest(owner, latest, now)?;
+        }
+        if let Some(folder) = &self.folder {
+            reach(folder, Step::SliceCopied)?;
+        }
+        match self.rewrite.take() {
+            Some(rewrite) if is_exhausted && !self.needs_records => self.finish_rewrite(rewrite, now),
+            rewrite => {
+                self.rewrite = rewrite;
+                Ok(())
+            }
+        }
+    }
+
+    fn finish_rewrite(&mut self, rewrite: Rewrite, now: Now) -> Result<(), StoreError> {
+        let Some(folder) = &self.folder else {
+            return Err(StoreError::new("make", "the folder is not locked"));
+        };
+        let mut target = rewrite.target;
+        target.set_opened(true);
+        target.commit(now.wall_ms)?;
+        target.flush()?;
+        reach(folder, Step::StoreComplete)?;
+        folder.point_to(target.name()).map_err(|error| StoreError::new("exchange", error))?;
+        let before_bytes = self.current.take().map(|old| old.size_on_disk().unwrap_or(0));
+        folder.remove_all_but(&[target.name()]);
+        let after_bytes = target.size_on_disk()?;
+        self.least_rewrite_bytes = after_bytes.saturating_mul(2);
+        self.stats.disk_bytes = after_bytes;
+        self.stats.saved_wall_ms = now.wall_ms;
+        if let Some(before_bytes) = before_bytes {
+            self.stats.rewrites += 1;
+            self.news.push(News::Rewritten { before_bytes, after_bytes });
+        }
+        self.current = Some(target);
+        Ok(())
+    }
+
+    /// Measures the store now and then, and begins to write it anew when it has grown out of proportion.
+    fn measure(&mut self, now: Now) -> Result<(), StoreError> {
+        let age_ms = now.mono_ms.saturating_sub(self.last_measure_mono_ms);
+        let Some(current) = &self.current else { return Ok(()) };
+        if age_ms < self.settings.touch_interval_ms {
+            return Ok(());
+        }
+        self.last_measure_mono_ms = now.mono_ms;
+        self.stats.disk_bytes = current.size_on_disk()?;
+        let by_factor = current.index().live_bytes().saturating_mul(self.settings.rewrite_factor);
+        let limit = self.settings.rewrite_from_bytes.max(by_factor).max(self.least_rewrite_bytes);
+        if self.stats.disk_bytes > limit && self.rewrite.is_none() && !self.needs_records {
+            self.begin_rewrite(ALL_KINDS, None, now)?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes an empty store to be filled. If nothing is in use, the pointer names it at once: it says of itself that it is not
+/// complete. Else the one in use is protected until the new one is.
+pub(crate) fn make_target(
+    folder: &DataFolder,
+    opener: &dyn OpenStore,
+    identity: StoredMeta,
+    wall_ms: i64,
+) -> Result<Mirror, StoreError> {
+    let target = Mirror::create(folder, opener, identity, wall_ms)?;
+    reach(folder, Step::StoreMade)?;
+    if !folder.has_pointer() {
+        folder.point_to(target.name()).map_err(|error| StoreError::new("make", error))?;
+    }
+    Ok(target)
+}
+
+fn reach(folder: &DataFolder, step: Step) -> Result<(), StoreError> {
+    folder.failure_points().reach(step).map_err(|error| StoreError::new("make", error))
+}

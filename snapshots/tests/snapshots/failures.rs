@@ -1,0 +1,202 @@
+//! Disks that are full, slow to return, or gone: nothing but snapshots suffers, and those only for a while.
+
+use heureka_snapshots::news::{News, WriterState};
+
+use crate::support::instance;
+use crate::world::World;
+
+fn news(world: &mut World) -> Vec<String> {
+    world.writer().take_news().iter().map(News::to_string).collect()
+}
+
+#[test]
+fn what_could_not_be_written_is_written_later() {
+    let mut world = World::following();
+    world.register(instance("SHOP", "a"));
+    world.round();
+    world.disk.fail_after(0);
+    world.register(instance("SHOP", "b"));
+    world.cancel("SHOP", "a");
+    assert!(!world.try_round());
+    assert_eq!(world.writer().stats().state, WriterState::Failing);
+    assert_eq!(world.pending.len(), 2, "kept");
+    assert!(!world.try_round());
+    world.register(instance("SHOP", "c"));
+    world.disk.repair();
+    assert!(!world.try_round(), "not before the wait is over");
+    world.pass(1_000);
+    world.round();
+    assert_eq!(world.writer().stats().state, WriterState::Following);
+    let before = world.picture();
+    assert_eq!(before.ids(), ["SHOP/b", "SHOP/c"]);
+    world.restart();
+    assert_eq!((world.outcome(), world.picture()), ("warm", before));
+}
+
+#[test]
+fn a_failure_is_told_once_and_so_is_its_end() {
+    let mut world = World::following();
+    news(&mut world);
+    world.disk.fail_after(0);
+    world.register(instance("SHOP", "a"));
+    let mut all = Vec::new();
+    for _ in 0..300 {
+        world.try_round();
+        world.pass(1_000);
+        all.extend(news(&mut world));
+    }
+    let failures = world.writer().stats().failures;
+    assert!((8..=12).contains(&failures), "it is tried ever less often: {failures}");
+    world.disk.repair();
+    world.pass(60_000);
+    world.round();
+    all.extend(news(&mut world));
+    // The disk takes what the folder tries, so in the end the store is to blame.
+    let begins = ["snapshots fail,", "the snapshot was moved to", "snapshots work again after"];
+    assert_eq!(all.len(), begins.len(), "{all:?}");
+    assert!(all.iter().zip(begins).all(|(text, begin)| text.starts_with(begin)), "{all:?}");
+    assert!(all[0].contains("no space left on the disk"), "{all:?}");
+}
+
+#[test]
+fn a_failure_at_any_operation_loses_nothing_in_the_end() {
+    for operations in 0..40 {
+        let mut world = World::following();
+        for index in 0..700 {
+            world.register(instance("SHOP", &format!("{index}")));
+        }
+        world.round();
+        world.disk.fail_after(operations);
+        for index in 0..600 {
+            world.cancel("SHOP", &format!("{index}"));
+            world.register(instance("CART", &format!("{index}")));
+        }
+        for _ in 0..4 {
+            world.try_round();
+            world.pass(500);
+        }
+        world.disk.repair();
+        world.pass(60_000);
+        world.round();
+        let before = world.picture();
+        assert_eq!(before.instances.len(), 700);
+        world.lose_power();
+        world.start();
+        assert_eq!((world.outcome(), world.picture()), ("warm", before), "failed after {operations}");
+    }
+}
+
+#[test]
+fn a_crash_while_the_disk_fails_leaves_the_last_good_state_or_parts_of_the_next() {
+    for operations in 0..20 {
+        let mut world = World::following();
+        for index in 0..1_200 {
+            world.register(instance("SHOP", &format!("{index}")));
+        }
+        world.round();
+        let good = world.picture();
+        for index in 0..1_200 {
+            world.cancel("SHOP", &format!("{index}"));
+        }
+        let next = world.picture();
+        world.disk.fail_after(operations);
+        world.try_round();
+        world.disk.repair();
+        if operations % 2 == 0 {
+            world.lose_power()
+        } else {
+            world.crash()
+        }
+        world.start();
+        assert_eq!(world.outcome(), "warm");
+        let found = world.picture();
+        for owner in good.instances.keys() {
+            let (lives, is_buried) =
+                (found.instances.contains_key(owner), found.tombstones.contains_key(owner));
+            assert!(lives != is_buried, "{owner:?}: cancelled or not, never something between");
+        }
+        assert_eq!(found.instances.len() + found.tombstones.len(), next.tombstones.len());
+    }
+}
+
+#[test]
+fn a_store_that_was_damaged_while_running_is_written_anew_from_the_registry() {
+    let mut world = World::following();
+    for id in ["a", "b", "c"] {
+        world.register(instance("SHOP", id));
+    }
+    world.round();
+    news(&mut world);
+    world.disk.fail_after(0);
+    world.register(instance("SHOP", "d"));
+    world.try_round();
+    world.disk.repair();
+    world.disk.damage(&world.place().path.join("store-1"), |values| values.clear());
+    world.pass(1_000);
+    world.round();
+    let told = news(&mut world);
+    assert!(told.iter().any(|text| text.contains("is written anew")), "{told:?}");
+    let before = world.picture();
+    world.restart();
+    assert_eq!((world.outcome(), world.picture()), ("warm", before));
+    assert_eq!(world.picture().ids().len(), 4);
+}
+
+#[test]
+fn a_folder_that_vanishes_is_made_again() {
+    let mut world = World::following();
+    world.register(instance("SHOP", "a"));
+    world.round();
+    std::fs::remove_dir_all(world.place().path).unwrap();
+    world.disk.fail_after(0);
+    world.register(instance("SHOP", "b"));
+    world.try_round();
+    world.disk.repair();
+    for _ in 0..5 {
+        world.pass(60_000);
+        world.try_round();
+    }
+    std::fs::create_dir_all(world.place().path).unwrap();
+    world.pass(60_000);
+    world.round();
+    world.restart();
+    assert_eq!(world.picture().ids(), ["SHOP/a", "SHOP/b"]);
+}
+
+#[test]
+fn too_many_waiting_changes_are_made_good_from_the_registry() {
+    let mut world = World::following();
+    world.register(instance("SHOP", "old"));
+    world.round();
+    world.pending = heureka_snapshots::pending::Pending::with_limit(3);
+    for index in 0..10 {
+        world.register(instance("SHOP", &format!("{index}")));
+    }
+    world.cancel("SHOP", "old");
+    assert_eq!((world.pending.len(), world.pending.dropped()), (3, 8));
+    world.round();
+    assert!(!world.pending.is_incomplete());
+    let told = news(&mut world);
+    assert!(told.iter().any(|text| text.contains("too many changes waited")), "{told:?}");
+    let ids = world.picture().ids();
+    assert_eq!(ids.len(), 10);
+    world.restart();
+    assert_eq!(world.picture().ids(), ids);
+}
+
+#[test]
+fn a_crash_before_the_loss_was_made_good_gives_nothing_rather_than_something_wrong() {
+    let mut world = World::following();
+    world.register(instance("SHOP", "cancelled"));
+    world.round();
+    world.pending = heureka_snapshots::pending::Pending::with_limit(1);
+    world.register(instance("SHOP", "a"));
+    world.cancel("SHOP", "cancelled");
+    // The actor has noticed, but the records have not come yet.
+    let (now, taken) = (world.now, world.pending.take());
+    world.writer().note_incomplete();
+    world.writer().round(&taken, now).unwrap();
+    world.crash();
+    world.start();
+    assert_eq!((world.outcome(), world.picture().ids().len()), ("nothing_kept", 0));
+}
