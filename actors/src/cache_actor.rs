@@ -27,6 +27,7 @@ pub struct CacheActor {
     /// True if `view` shows something that has not been published.
     is_dirty: bool,
     last_publication: Instant,
+    publication_took: Duration,
     is_publication_due: bool,
     next_refresh_shard: usize,
 }
@@ -41,6 +42,7 @@ impl CacheActor {
             view: View::default(),
             is_dirty: false,
             last_publication,
+            publication_took: Duration::ZERO,
             is_publication_due: false,
             next_refresh_shard: 0,
         }
@@ -53,7 +55,9 @@ impl CacheActor {
             return;
         }
         self.is_publication_due = true;
-        let wait = self.options.merge_window.saturating_sub(self.last_publication.elapsed());
+        // A publication that took long makes the next one wait: the cache never takes more than a third of a core.
+        let window = self.options.merge_window.max(self.publication_took * 2);
+        let wait = window.saturating_sub(self.last_publication.elapsed());
         // Even a wait of zero goes through the mailbox: changes that are queued already then share one publication.
         ctx.run_later(wait, |actor, _| {
             actor.is_publication_due = false;
@@ -68,12 +72,14 @@ impl CacheActor {
         }
         self.view.bump_version();
         self.is_dirty = false;
-        self.last_publication = Instant::now();
+        let started = Instant::now();
         let view = self.view.clone();
         for variant in self.shared.demand.wanted(self.shared.clock.now().mono_ms, BUILD_AHEAD_FOR) {
             view.document(variant);
         }
         self.shared.publish_view(view);
+        self.last_publication = Instant::now();
+        self.publication_took = self.last_publication - started;
     }
 
     fn sweep_delta(&mut self, ctx: &mut Context<Self>) {

@@ -19,8 +19,7 @@ pub async fn handle(request: HttpRequest, mut payload: Payload, node: Data<Node>
     if let Some(refusal) = connections::refuse(&request).or_else(|| headers::refuse(&request, &node)) {
         return refusal;
     }
-    let raw_path = request.uri().path().to_owned();
-    let target = path::parse(&raw_path, &node.settings.server.context_path);
+    let target = path::parse(request.uri().path(), &node.settings.server.context_path);
     let is_body_read =
         matches!(&target, Ok(Target::Api(_, resource)) if reads_body(resource, request.method()));
     if !is_body_read && let Err(error) = body::discard(&request, &mut payload, node.limits.registration).await

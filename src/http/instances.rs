@@ -94,10 +94,8 @@ pub async fn renew(
     let parameters = request.query_string();
     let last_dirty = query::number(parameters, "lastDirtyTimestamp").map_err(|_| ApiError::BadHeartbeat)?;
     let origin = origin(request);
-    let overridden = match query::first(parameters, "overriddenstatus") {
-        Some(text) if origin == Origin::Peer => {
-            Some(Status::from_exact(&text).ok_or(ApiError::BadHeartbeat)?)
-        }
+    let overridden = match origin {
+        Origin::Peer => peers_override(parameters)?,
         _ => None,
     };
     let beat = Heartbeat { last_dirty, overridden };
@@ -111,6 +109,12 @@ pub async fn renew(
             single_instance(node, request, version, StatusCode::CONFLICT, &record)
         }
     })
+}
+
+/// The override that a peer's heartbeat names; what a client says of it does not count.
+fn peers_override(parameters: &str) -> Result<Option<Status>, ApiError> {
+    let named = query::first(parameters, "overriddenstatus");
+    named.map(|text| Status::from_exact(&text).ok_or(ApiError::BadHeartbeat)).transpose()
 }
 
 /// `DELETE apps/{app}/{id}`.

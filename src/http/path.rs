@@ -112,8 +112,11 @@ pub fn parse<'a>(raw: &'a str, context_path: &str) -> Result<Target<'a>, PathErr
     }
 }
 
-/// Cuts matrix parameters off and decodes once, as UTF-8; `+` stays.
+/// Cuts matrix parameters off and decodes once, as UTF-8; `+` stays. Most segments need neither and are borrowed.
 fn decode(segment: &str) -> Result<Cow<'_, str>, PathError> {
+    if !segment.bytes().any(|byte| matches!(byte, b'%' | b';')) {
+        return Ok(Cow::Borrowed(segment));
+    }
     let segment = segment.split(';').next().unwrap_or("");
     if has_broken_escape(segment.as_bytes()) {
         return Err(PathError::BadEscape);
@@ -157,22 +160,22 @@ fn resource<'a>(segments: &[Cow<'a, str>]) -> Result<Option<Resource<'a>>, PathE
     if segments.iter().any(|segment| segment.is_empty()) {
         return Err(PathError::NotFound);
     }
-    let names: Vec<&str> = segments.iter().map(|segment| &**segment).collect();
+    let name = |index: usize| segments.get(index).map_or("", |segment| &**segment);
     let owned = |index: usize| segments[index].clone();
-    Ok(Some(match names.as_slice() {
-        ["apps"] => Resource::Applications,
-        ["apps", "delta"] => Resource::Delta,
-        ["apps", _] => Resource::Application { app: owned(1) },
-        ["apps", _, _] => Resource::Instance { app: owned(1), id: owned(2) },
-        ["apps", _, _, "status"] => Resource::InstanceStatus { app: owned(1), id: owned(2) },
-        ["apps", _, _, "metadata"] => Resource::InstanceMetadata { app: owned(1), id: owned(2) },
-        ["instances", _] => Resource::InstanceById { id: owned(1) },
-        ["vips", _] => Resource::Vip { vip: owned(1), is_secure: false },
-        ["svips", _] => Resource::Vip { vip: owned(1), is_secure: true },
-        ["asg", _, "status"] => Resource::AsgStatus,
-        ["peerreplication", "batch"] => Resource::Batch,
-        ["status"] => Resource::ServerStatus,
-        ["serverinfo", "statusoverrides"] => Resource::StatusOverrides,
+    Ok(Some(match (segments.len(), name(0)) {
+        (1, "apps") => Resource::Applications,
+        (2, "apps") if name(1) == "delta" => Resource::Delta,
+        (2, "apps") => Resource::Application { app: owned(1) },
+        (3, "apps") => Resource::Instance { app: owned(1), id: owned(2) },
+        (4, "apps") if name(3) == "status" => Resource::InstanceStatus { app: owned(1), id: owned(2) },
+        (4, "apps") if name(3) == "metadata" => Resource::InstanceMetadata { app: owned(1), id: owned(2) },
+        (2, "instances") => Resource::InstanceById { id: owned(1) },
+        (2, "vips") => Resource::Vip { vip: owned(1), is_secure: false },
+        (2, "svips") => Resource::Vip { vip: owned(1), is_secure: true },
+        (3, "asg") if name(2) == "status" => Resource::AsgStatus,
+        (2, "peerreplication") if name(1) == "batch" => Resource::Batch,
+        (1, "status") => Resource::ServerStatus,
+        (2, "serverinfo") if name(1) == "statusoverrides" => Resource::StatusOverrides,
         _ => return Ok(None),
     }))
 }

@@ -2,13 +2,27 @@
 
 use std::borrow::Cow;
 
-/// The first value of a parameter, decoded.
+/// The first value of a parameter, decoded. Heartbeats ask this, so what is not asked for is not decoded.
 pub fn first<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
-    // Most heartbeats of some clients have no query at all.
-    if query.is_empty() {
-        return None;
-    }
-    form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value)
+    query.split('&').find_map(|pair| {
+        let key = pair.split('=').next().unwrap_or("");
+        let is_it = key == name || (is_escaped(key) && decoded(key).is_some_and(|(key, _)| key == name));
+        if !is_it {
+            return None;
+        }
+        match pair.split_once('=') {
+            Some((_, value)) if !is_escaped(value) => Some(Cow::Borrowed(value)),
+            _ => decoded(pair).map(|(_, value)| value),
+        }
+    })
+}
+
+fn is_escaped(text: &str) -> bool {
+    text.bytes().any(|byte| matches!(byte, b'%' | b'+'))
+}
+
+fn decoded(pair: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {
+    form_urlencoded::parse(pair.as_bytes()).next()
 }
 
 /// All parameters in order, the first of repeated ones only; parameters without a name are left out.
@@ -40,6 +54,9 @@ mod tests {
         assert_eq!(first("a=1&b=x+y%20z", "b").as_deref(), Some("x y z"));
         assert_eq!(first("flag", "flag").as_deref(), Some(""));
         assert_eq!(first("A=1", "a"), None);
+        assert_eq!(first("%61=1+2", "a").as_deref(), Some("1 2"));
+        assert_eq!(first("a=b=c", "a").as_deref(), Some("b=c"));
+        assert_eq!(first("ab=1&&a", "a").as_deref(), Some(""));
         let entries = [("a", "1"), ("flag", "")].map(|(k, v)| (k.to_owned(), v.to_owned()));
         assert_eq!(all("a=1&flag&a=3&=x"), entries);
         assert_eq!(number("n=12", "n"), Ok(Some(12)));

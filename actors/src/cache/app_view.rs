@@ -1,15 +1,20 @@
 //! One application of a view: its instances, its recent changes, and the document parts made from them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use heureka_protocol::AppName;
+use foldhash::quality::RandomState;
 use heureka_protocol::document::{self, Form, Place};
+use heureka_protocol::{AppName, InstanceId};
 use heureka_registry::{DeltaLog, Now};
 
 use super::entry::Entry;
 use super::memo::{Encoding, Memo, Scope, Variant};
 use super::piece::{Deflated, gzip};
+
+/// Room for an instance of usual length.
+const USUAL_INSTANCE_BYTES: usize = 1400;
 
 /// Part of a document that stands for one application.
 #[derive(Debug)]
@@ -20,6 +25,9 @@ pub enum Part {
     Deflated(Deflated),
 }
 
+/// Position of each id in the list of instances.
+type Positions = HashMap<InstanceId, u32, RandomState>;
+
 /// An application in a view. Changing it empties its memos.
 #[derive(Clone, Debug)]
 pub struct AppView {
@@ -29,6 +37,8 @@ pub struct AppView {
     entries: Vec<Arc<Entry>>,
     /// Changes that deltas show.
     recent: DeltaLog<Entry>,
+    /// Where each id stands, for heartbeats: one look-up instead of a search that follows two pointers a step.
+    positions: Memo<Positions, 1>,
     parts: Memo<Part, { Variant::COUNT }>,
     alone: Memo<Bytes, { Form::ALL.len() * 2 }>,
 }
@@ -41,6 +51,7 @@ impl AppView {
             name,
             entries: Vec::new(),
             recent: DeltaLog::new(),
+            positions: Memo::default(),
             parts: Memo::default(),
             alone: Memo::default(),
         }
@@ -55,7 +66,11 @@ impl AppView {
     /// One live instance.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
-        self.position(id).ok().map(|index| &self.entries[index])
+        let positions = self.positions.get_or_make(0, || {
+            let ids = self.entries.iter().map(|entry| entry.record.instance.instance_id.clone());
+            ids.zip(0..).collect()
+        });
+        positions.get(id).and_then(|position| self.entries.get(*position as usize))
     }
 
     /// True if neither the registry nor a delta shows it any more.
@@ -74,14 +89,15 @@ impl AppView {
         self.entries.binary_search_by(|entry| entry.id().cmp(id))
     }
 
-    fn forget_encoded(&mut self) {
+    fn forget_memos(&mut self) {
+        self.positions = Memo::default();
         self.parts = Memo::default();
         self.alone = Memo::default();
     }
 
     /// Puts an instance in or replaces it; returns the entry it replaces.
     pub fn upsert(&mut self, entry: Arc<Entry>, at_mono_ms: u64) -> Option<Arc<Entry>> {
-        self.forget_encoded();
+        self.forget_memos();
         self.recent.push(entry.clone(), entry.action(), at_mono_ms);
         match self.position(entry.id()) {
             Ok(index) => Some(std::mem::replace(&mut self.entries[index], entry)),
@@ -94,7 +110,7 @@ impl AppView {
 
     /// Takes an instance out, leaving `last` (marked DELETED) to the deltas; returns the entry that was live.
     pub fn remove(&mut self, last: Arc<Entry>, at_mono_ms: u64) -> Option<Arc<Entry>> {
-        self.forget_encoded();
+        self.forget_memos();
         let removed = self.position(last.id()).ok().map(|index| self.entries.remove(index));
         self.recent.push(last.clone(), last.action(), at_mono_ms);
         removed
@@ -109,13 +125,13 @@ impl AppView {
     /// Drops the changes that are older than what deltas show.
     pub fn expire_recent(&mut self, before_mono_ms: u64) {
         self.recent.expire(before_mono_ms);
-        self.forget_encoded();
+        self.forget_memos();
     }
 
-    /// True if some instance has been encoded, so that its lease times can have become stale.
+    /// True if some document part has been made, so that the lease times in it can have become stale.
     #[must_use]
     pub fn is_encoded(&self) -> bool {
-        self.entries.iter().any(|entry| entry.is_encoded())
+        !self.parts.is_empty() || !self.alone.is_empty()
     }
 
     /// Takes the lease times of this moment into all live instances.
@@ -123,7 +139,7 @@ impl AppView {
         for entry in &mut self.entries {
             *entry = Arc::new(Entry::new(entry.record.clone(), now));
         }
-        self.forget_encoded();
+        self.forget_memos();
     }
 
     /// The instances that a document of this scope shows, or nothing if the document leaves the application out.
@@ -159,18 +175,7 @@ impl AppView {
         let plain = self.alone.get_or_make(form.index() * 2, || {
             let mut text = Vec::new();
             document::open_application(form, Place::Alone, &self.name, &mut text);
-            for (index, entry) in self.entries.iter().enumerate() {
-                if index > 0 {
-                    text.extend_from_slice(document::separator(form));
-                }
-                document::write_instance(
-                    form,
-                    Place::InApplication,
-                    &entry.record.instance,
-                    &entry.lease,
-                    &mut text,
-                );
-            }
+            write_entries(form, Place::InApplication, self.entries.iter().map(|entry| &**entry), &mut text);
             document::close_application(form, Place::Alone, &mut text);
             text.into()
         });
@@ -181,17 +186,21 @@ impl AppView {
     }
 }
 
-/// An application inside `applications`, put together from the fragments of its instances.
+/// An application inside `applications`.
 pub fn write_application(form: Form, name: &AppName, entries: &[&Entry]) -> Vec<u8> {
-    let fragments: Vec<&[u8]> = entries.iter().map(|entry| entry.fragment(form)).collect();
-    let mut text = Vec::with_capacity(fragments.iter().map(|f| f.len() + 1).sum::<usize>() + 128);
+    let mut text = Vec::with_capacity(entries.len() * USUAL_INSTANCE_BYTES + 128);
     document::open_application(form, Place::InApplications, name, &mut text);
-    for (index, fragment) in fragments.iter().enumerate() {
+    write_entries(form, Place::InApplications, entries.iter().copied(), &mut text);
+    document::close_application(form, Place::InApplications, &mut text);
+    text.shrink_to_fit();
+    text
+}
+
+fn write_entries<'a>(form: Form, place: Place, entries: impl Iterator<Item = &'a Entry>, text: &mut Vec<u8>) {
+    for (index, entry) in entries.enumerate() {
         if index > 0 {
             text.extend_from_slice(document::separator(form));
         }
-        text.extend_from_slice(fragment);
+        entry.write(form, place, text);
     }
-    document::close_application(form, Place::InApplications, &mut text);
-    text
 }

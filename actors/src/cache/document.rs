@@ -15,17 +15,20 @@ use heureka_protocol::AppName;
 /// Applications of a view, with the segments of documents as memo of each shard.
 pub type Apps = Sharded<AppName, AppView, Memo<Segment, { Variant::COUNT }>>;
 
+/// Longest document that is kept in one piece, in bytes.
+const JOIN_UP_TO: u64 = 1 << 20;
+
 /// The version that full documents carry: anything but -1, which makes Java clients fetch in full for ever.
 pub const FULL_VERSION: i64 = 1;
 
-/// What one shard contributes to a document, without separators at its ends.
+/// What one shard contributes to a document: every application with the separator in front of it.
 #[derive(Clone, Debug, Default)]
 pub struct Segment {
     /// In order; plain text or deflate blocks.
     chunks: Arc<[Bytes]>,
     /// Bytes of all chunks.
     len: u64,
-    /// Of the text that the chunks stand for; kept for gzip only.
+    /// Of the text behind the first separator; kept for gzip only.
     sum: Checksum,
 }
 
@@ -78,49 +81,58 @@ pub fn assemble(apps: &Apps, variant: Variant, version: i64, hash: &str) -> Docu
 }
 
 fn assemble_plain(form: Form, head: Vec<u8>, segments: &[&Segment], tail: Vec<u8>) -> Document {
-    let separator: Arc<[Bytes]> = Arc::from([Bytes::from_static(document::separator(form))]);
-    let mut document = Document { runs: Vec::with_capacity(segments.len() * 2 + 2), len: 0 };
+    let mut document = Document { runs: Vec::with_capacity(segments.len() + 2), len: 0 };
     document.push(Arc::from([Bytes::from(head)]));
-    for (index, segment) in segments.iter().enumerate() {
-        if index > 0 && !separator[0].is_empty() {
-            document.push(separator.clone());
-        }
-        document.push(segment.chunks.clone());
-    }
+    document.push_segments(segments, document::separator(form).len());
     document.push(Arc::from([Bytes::from(tail)]));
-    document
+    document.join_if_small()
 }
 
 fn assemble_gzip(form: Form, head: &[u8], segments: &[&Segment], tail: &[u8]) -> Document {
     let head = Deflated::store(head);
-    let separator = stored_separator(form);
-    let mut document = Document { runs: Vec::with_capacity(segments.len() * 2 + 2), len: 0 };
+    let separator = Deflated::store(document::separator(form));
+    let mut document = Document { runs: Vec::with_capacity(segments.len() + 2), len: 0 };
     document.push(Arc::from([Bytes::from_static(&GZIP_HEADER), head.bytes]));
+    document.push_segments(segments, separator.bytes.len());
     let mut sum = head.sum;
     for (index, segment) in segments.iter().enumerate() {
-        if let Some((run, separator_sum)) = separator.as_ref().filter(|_| index > 0) {
-            document.push(run.clone());
-            sum = sum.join(*separator_sum);
+        if index > 0 {
+            sum = sum.join(separator.sum);
         }
-        document.push(segment.chunks.clone());
         sum = sum.join(segment.sum);
     }
     let tail = Deflated::store(tail);
     let trailer = gzip_trailer(sum.join(tail.sum));
     document.push(Arc::from([tail.bytes, Bytes::copy_from_slice(&trailer)]));
-    document
-}
-
-fn stored_separator(form: Form) -> Option<(Arc<[Bytes]>, Checksum)> {
-    let text = document::separator(form);
-    let stored = Deflated::store(text);
-    (!text.is_empty()).then(|| (Arc::from([stored.bytes]), stored.sum))
+    document.join_if_small()
 }
 
 impl Document {
     fn push(&mut self, run: Arc<[Bytes]>) {
         self.len += run.iter().map(|chunk| chunk.len() as u64).sum::<u64>();
         self.runs.push(run);
+    }
+
+    /// Adds the segments; the first one without the separator in front of it.
+    fn push_segments(&mut self, segments: &[&Segment], separator_len: usize) {
+        let Some((first, rest)) = segments.split_first() else { return };
+        let mut chunks = first.chunks.to_vec();
+        if let Some(chunk) = chunks.first_mut() {
+            *chunk = chunk.slice(separator_len..);
+        }
+        self.push(chunks.into());
+        for segment in rest {
+            self.push(segment.chunks.clone());
+        }
+    }
+
+    /// Copies a small document into one piece: the server sends one large buffer with fewer calls than many small ones.
+    /// Large ones stay shared, so that a change never copies more than [`JOIN_UP_TO`].
+    fn join_if_small(self) -> Self {
+        if self.len > JOIN_UP_TO {
+            return self;
+        }
+        Self::from_bytes(self.to_vec().into())
     }
 
     /// A document in one piece.
@@ -133,31 +145,27 @@ impl Document {
 /// The segment of one shard. Plain parts stay shared; deflated ones are small and are copied into one chunk, so that
 /// sending a document touches few buffers.
 fn segment<'a>(apps: impl Iterator<Item = &'a AppView>, variant: Variant) -> Segment {
-    let mut plain: Vec<Bytes> = Vec::new();
+    let separator = document::separator(variant.form);
+    let stored = Deflated::store(separator);
+    let mut chunks: Vec<Bytes> = Vec::new();
     let mut deflated: Vec<u8> = Vec::new();
     let mut sum = Checksum::default();
-    let mut is_first = true;
-    for app in apps.filter(|app| app.is_shown(variant.scope)) {
-        let separator = if is_first { b"" } else { document::separator(variant.form) };
-        is_first = false;
+    for (index, app) in apps.filter(|app| app.is_shown(variant.scope)).enumerate() {
         match app.part(variant) {
             Part::Plain(text) => {
-                if !separator.is_empty() {
-                    plain.push(Bytes::from_static(separator));
-                }
-                plain.push(text.clone());
+                chunks.push(Bytes::from_static(separator));
+                chunks.push(text.clone());
             }
             Part::Deflated(part) => {
-                let separator = Deflated::store(separator);
-                deflated.extend_from_slice(&separator.bytes);
+                deflated.extend_from_slice(&stored.bytes);
                 deflated.extend_from_slice(&part.bytes);
-                sum = sum.join(separator.sum).join(part.sum);
+                sum = if index > 0 { sum.join(stored.sum).join(part.sum) } else { part.sum };
             }
         }
     }
     if !deflated.is_empty() {
         deflated.shrink_to_fit();
-        plain.push(deflated.into());
+        chunks.push(deflated.into());
     }
-    Segment { len: plain.iter().map(|chunk| chunk.len() as u64).sum(), chunks: plain.into(), sum }
+    Segment { len: chunks.iter().map(|chunk| chunk.len() as u64).sum(), chunks: chunks.into(), sum }
 }

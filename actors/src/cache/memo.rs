@@ -79,6 +79,11 @@ impl<T, const N: usize> Memo<T, N> {
         self.0[index].get_or_init(|| Box::new(make()))
     }
 
+    /// True if nobody has made any value.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|slot| slot.get().is_none())
+    }
+
     /// The value at an index if somebody has made it.
     pub fn get(&self, index: usize) -> Option<&T> {
         self.0[index].get().map(|value| &**value)

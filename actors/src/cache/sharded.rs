@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use foldhash::quality::FixedState;
 
-/// Number of shards. A clone costs one reference count each; a change copies one shard's pointers.
-pub const SHARDS: usize = 128;
+/// Number of shards. A clone costs one reference count each; a change copies one shard's pointers and, in documents, the
+/// compressed bytes of its applications. 32 keeps both small up to registries of a hundred thousand applications.
+pub const SHARDS: usize = 32;
 /// Keys are spread the same way in every process, so document order does not change with a restart.
 const SHARD_SEED: u64 = 8761;
 

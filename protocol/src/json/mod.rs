@@ -70,10 +70,15 @@ fn read_document<'de, T: Object<'de>>(body: &'de [u8], limits: &Limits) -> Resul
     if body.trim_ascii().is_empty() {
         return Err(ReadError::new(Path::ROOT, "nothing", T::EXPECTED));
     }
+    // Checked once and whole: the parser would check every name, every text and every raw value anew.
+    let text = std::str::from_utf8(body).map_err(|error| {
+        let found = format!("bytes that are not UTF-8 at {}", error.valid_up_to());
+        ReadError::new(Path::ROOT, found, "UTF-8")
+    })?;
     let mut report = Report::new(limits);
     let mut target = T::default();
     let seed = ObjectSeed { target: &mut target, at: Path::ROOT, report: &report };
-    let found = seed.deserialize(&mut serde_json::Deserializer::from_slice(body));
+    let found = seed.deserialize(&mut serde_json::Deserializer::from_str(text));
     match found {
         Ok(Found::Object | Found::Other) => report.verdict(target),
         Ok(Found::Null) => Err(ReadError::new(Path::ROOT, "null", T::EXPECTED)),
