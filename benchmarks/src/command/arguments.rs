@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::{Context, bail};
 
 /// Options without a value.
-const FLAGS: [&str; 1] = ["quick"];
+const FLAGS: [&str; 2] = ["no-fill", "quick"];
 
 /// Options of one call.
 #[derive(Debug)]

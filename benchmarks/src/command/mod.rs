@@ -1,6 +1,7 @@
 //! The command line: which figures, of which servers.
 
 mod arguments;
+mod load;
 mod ratios;
 
 use std::path::PathBuf;
@@ -13,6 +14,8 @@ use arguments::Arguments;
 const USAGE: &str = "usage: heureka-bench COMMAND [OPTIONS]
 
   ratios      Heureka beside actix-web handlers that do nothing
+  load        load a server that runs: --address HOST:PORT --what heartbeat|register|full|delta|app|vip
+              [--rate N] (open loop; without it a closed loop) [--seconds N] [--connections N] [--no-fill]
   baseline    serve one of these handlers: --handler empty|read-body|static --port N [--workers N]
 
 options of all measuring commands:
@@ -35,6 +38,7 @@ pub fn run(arguments: Vec<String>) -> anyhow::Result<()> {
                 Baseline::from_name(handler).with_context(|| format!("no handler {handler}\n{USAGE}"))?;
             serve_baseline(baseline, arguments.number("port", 8762)?, arguments.number("workers", 1)?)
         }
+        "load" => on_one_thread(load::run(&arguments)),
         "ratios" => on_one_thread(ratios::run(&arguments)),
         other => bail!("unknown command {other}\n{USAGE}"),
     }

@@ -6,7 +6,7 @@ use super::Plan;
 use super::setup;
 use crate::fleet::Fleet;
 use crate::report::{Figure, numbers};
-use crate::servers::Server;
+use crate::servers::{Memory, Server};
 
 /// Time for buffers of the filling to be given back.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -24,12 +24,15 @@ pub async fn filled(
 ) -> anyhow::Result<Vec<Figure>> {
     let empty = server.memory()?;
     let fleet = Fleet::new(plan.seed, instances);
-    setup::fill(server, &fleet).await?;
-    setup::fetch(server, "apps/delta").await?;
+    setup::register_all(server.address(), &fleet).await?;
+    tokio::time::sleep(SETTLE).await;
+    let registered = server.memory()?;
+    setup::fetch(server, "apps/").await?;
     tokio::time::sleep(SETTLE).await;
     let filled = server.memory()?;
     let mb = 1024.0 * 1024.0;
-    let each = (filled.resident.saturating_sub(empty.resident)) as f64 / instances as f64;
+    let each_of = |memory: &Memory| memory.resident.saturating_sub(empty.resident) as f64 / instances as f64;
+    let each = each_of(&filled);
     let name = &server.name;
     let shown = format!("{} ({} in all)", numbers::bytes(each), numbers::bytes(filled.resident as f64));
     let figure = Figure::at_most(
@@ -52,6 +55,6 @@ pub async fn filled(
             15.0 * mb,
             "≤ 15 MB",
         ),
-        figure.remark(format!("peak {peak}")),
+        figure.remark(format!("{} before the first read; peak {peak}", numbers::bytes(each_of(&registered)))),
     ])
 }

@@ -1,5 +1,6 @@
 //! Workloads of a fleet, and how a server is filled with it.
 
+use std::net::SocketAddr;
 use std::rc::Rc;
 
 use anyhow::{Context, ensure};
@@ -59,6 +60,24 @@ pub fn get(path: &str) -> Rc<dyn Workload> {
 /// # Errors
 /// If the server refuses an instance or fails.
 pub async fn fill(server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
+    fill_at(server.address(), fleet).await.with_context(|| format!("cannot fill {}", server.name))
+}
+
+/// The same for a server that somebody else has started.
+///
+/// # Errors
+/// As for [`fill`].
+pub async fn fill_at(address: SocketAddr, fleet: &Fleet) -> anyhow::Result<()> {
+    register_all(address, fleet).await?;
+    fetch_at(address, "apps/").await?;
+    Ok(())
+}
+
+/// Registers a whole fleet; checks that every instance was accepted.
+///
+/// # Errors
+/// As for [`fill`].
+pub async fn register_all(address: SocketAddr, fleet: &Fleet) -> anyhow::Result<()> {
     let registrations = Rc::new(crate::load::Generated {
         expected_status: 204,
         write: {
@@ -71,10 +90,9 @@ pub async fn fill(server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
         },
     });
     let workload: Rc<dyn Workload> = registrations;
-    let mut pool = Pool::open(server.address(), CONNECTIONS, 4096).await?;
+    let mut pool = Pool::open(address, CONNECTIONS, 4096).await?;
     let outcome = send_all(&mut pool, &workload, fleet.len() as u64).await?;
-    ensure!(outcome.failed() == 0, "{} refused registrations: {:?}", server.name, outcome.failures);
-    fetch(server, "apps/").await?;
+    ensure!(outcome.failed() == 0, "registrations were refused: {:?}", outcome.failures);
     Ok(())
 }
 
@@ -83,11 +101,15 @@ pub async fn fill(server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
 /// # Errors
 /// If the answer is not 200.
 pub async fn fetch(server: &Server, path: &str) -> anyhow::Result<Vec<u8>> {
+    fetch_at(server.address(), path).await.with_context(|| format!("cannot read from {}", server.name))
+}
+
+async fn fetch_at(address: SocketAddr, path: &str) -> anyhow::Result<Vec<u8>> {
     let mut request = Vec::new();
     RequestWriter::SPRING.get(path, &mut request);
     let mut body = Vec::new();
-    let answer = Connection::new(server.address(), BUFFER_BYTES).fetch(&request, &mut body).await?;
-    ensure!(answer.status == 200, "{} answered {} to {path}", server.name, answer.status);
+    let answer = Connection::new(address, BUFFER_BYTES).fetch(&request, &mut body).await?;
+    ensure!(answer.status == 200, "{path} was answered {}", answer.status);
     Ok(body)
 }
 

@@ -1,6 +1,6 @@
 //! How soon a write is visible: to reads of the same data at once, to list queries within the merge window.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::ensure;
 use memchr::memmem;
@@ -92,13 +92,16 @@ async fn watch(
     samples: usize,
     delays: &mut Delays,
 ) -> anyhow::Result<()> {
+    // Different in every call: a second round must not find the marks of the first.
+    let first_generation =
+        u32::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() % 2_000_000_000)?;
     let mut connection = Connection::new(ours.address(), 64 * 1024);
     let mut random = Random::new(seed ^ 3);
     let (mut scratch, mut request, mut body) = (Vec::new(), Vec::new(), Vec::new());
     for sample in 0..samples {
         let instance = random.below(fleet.len() as u64) as usize;
         // A generation that no other writer uses, so the text that is looked for is unique.
-        let generation = 1_000_000 + u32::try_from(sample).unwrap_or(0);
+        let generation = first_generation + u32::try_from(sample).unwrap_or(0);
         let record = fleet.record(instance, generation);
         request.clear();
         RequestWriter::SPRING.register(&record, &mut scratch, &mut request);
