@@ -143,6 +143,10 @@ mod tests {
             ("- a\n", 1, "mapping"),
             ("a: !foo b\n", 1, "tag"),
             ("a:\n  ? [x]\n  : 1\n", 2, "word"),
+            // ended by the end of the text: the parser itself names the line after it
+            ("a: 1\n.", 2, ""),
+            ("a: 1\r\n.", 2, ""),
+            ("a: 1\r.", 2, ""),
         ];
         for (text, line, part) in table {
             let error = error(text);

@@ -47,11 +47,23 @@ struct Builder {
 /// Reads all documents; empty ones are left out.
 pub(super) fn read_documents(text: &str) -> Result<Vec<Rc<Node>>, SyntaxError> {
     let mut builder = Builder::default();
+    let last = last_line(text);
     for event in Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text)) {
-        let (event, span) = event.map_err(|e| SyntaxError::new(e.marker().line(), e.info()))?;
-        builder.event(event, span.start.line())?;
+        let (event, span) = event.map_err(|e| SyntaxError::new(e.marker().line().min(last), e.info()))?;
+        builder.event(event, span.start.line().min(last))?;
     }
     Ok(builder.roots)
+}
+
+/// Number of the last line. The parser ends a text that has no line break at its end on the line after it.
+fn last_line(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_break = |at: &usize| match bytes[*at] {
+        b'\n' => true,
+        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    };
+    1 + (0..bytes.len()).filter(is_break).count()
 }
 
 impl Builder {
