@@ -1,6 +1,5 @@
 //! List queries: the whole registry, its delta, one application (spec `wire.md` 1.4 to 1.6).
 
-use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use heureka_actors::cache::{Encoding, Scope, Variant};
 use heureka_registry::Access;
@@ -92,5 +91,5 @@ fn compressible(
     if is_wanted && node.compresses(content_type, plain.len()) {
         return reply::encoded(content_type, Encoding::Gzip, gzip());
     }
-    reply::body(StatusCode::OK, content_type, plain)
+    reply::encoded(content_type, Encoding::Identity, plain)
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use actix_web::dev::Extensions;
 use actix_web::http::StatusCode;
@@ -12,8 +13,12 @@ use actix_web::rt::net::TcpStream;
 use actix_web::{HttpRequest, HttpResponse};
 
 use actix_tls::accept::rustls_0_23::TlsStream;
+use socket2::SockRef;
 
 use super::reply;
+
+/// How long sent bytes may stay unread by the other side before the connection is given up.
+const UNREAD_ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Open connections per address. Locked once when a connection opens and once when it closes.
 #[derive(Debug, Default)]
@@ -63,7 +68,12 @@ impl Drop for Connection {
 pub fn on_connect(connections: &Arc<Connections>, limit: usize, connection: &dyn Any, data: &mut Extensions) {
     let plain = connection.downcast_ref::<TcpStream>();
     let tls = || connection.downcast_ref::<TlsStream<TcpStream>>().map(|stream| stream.get_ref().0);
-    if let Some(peer) = plain.or_else(tls).and_then(|stream| stream.peer_addr().ok()) {
+    let Some(stream) = plain.or_else(tls) else { return };
+    // Without this a client that never reads its answer keeps the connection and its buffer for ever.
+    if let Err(error) = SockRef::from(stream).set_tcp_user_timeout(Some(UNREAD_ANSWER_TIMEOUT)) {
+        tracing::debug!(%error, "cannot bound the time of unread answers");
+    }
+    if let Ok(peer) = stream.peer_addr() {
         data.insert(connections.enter(peer.ip(), limit));
     }
 }

@@ -29,12 +29,13 @@ pub fn body(status: StatusCode, content_type: &'static str, body: impl Into<Byte
 
 /// A registry document in one piece.
 pub fn encoded(content_type: &'static str, encoding: Encoding, body: Bytes) -> HttpResponse {
-    typed(StatusCode::OK, content_type, encoding).body(body)
+    let body = DocumentBody::new(Arc::new(Document::from_bytes(body)));
+    typed(StatusCode::OK, content_type, encoding).body(BoxBody::new(body))
 }
 
 /// A whole-registry document, sent from the parts that it shares with the view.
 pub fn document(content_type: &'static str, encoding: Encoding, document: Arc<Document>) -> HttpResponse {
-    let body = DocumentBody { document, run: 0, chunk: 0 };
+    let body = DocumentBody::new(document);
     let mut builder = typed(StatusCode::OK, content_type, encoding);
     builder.insert_header((VARY, HeaderValue::from_static("Accept-Encoding")));
     builder.body(BoxBody::new(body))
@@ -49,11 +50,42 @@ fn typed(status: StatusCode, content_type: &'static str, encoding: Encoding) -> 
     builder
 }
 
-/// Body that hands out the chunks of a document one by one.
+/// Longest piece that is handed to the server at once. The server copies a piece whole into the buffer of its connection,
+/// so this is what a reader costs that asks for everything and reads nothing.
+const PIECE_BYTES: usize = 128 * 1024;
+
+/// Body that hands out a document piece by piece, without copying it.
 struct DocumentBody {
     document: Arc<Document>,
     run: usize,
     chunk: usize,
+    offset: usize,
+}
+
+impl DocumentBody {
+    fn new(document: Arc<Document>) -> Self {
+        Self { document, run: 0, chunk: 0, offset: 0 }
+    }
+
+    fn next_piece(&mut self) -> Option<Bytes> {
+        loop {
+            let run = self.document.runs().get(self.run)?;
+            let Some(chunk) = run.get(self.chunk) else {
+                self.run += 1;
+                self.chunk = 0;
+                continue;
+            };
+            let end = chunk.len().min(self.offset + PIECE_BYTES);
+            if self.offset == end {
+                self.chunk += 1;
+                self.offset = 0;
+                continue;
+            }
+            let piece = chunk.slice(self.offset..end);
+            self.offset = end;
+            return Some(piece);
+        }
+    }
 }
 
 impl MessageBody for DocumentBody {
@@ -64,22 +96,23 @@ impl MessageBody for DocumentBody {
     }
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        let this = &mut *self;
-        loop {
-            let Some(run) = this.document.runs().get(this.run) else { return Poll::Ready(None) };
-            match run.get(this.chunk) {
-                Some(chunk) => {
-                    this.chunk += 1;
-                    // An empty chunk would end a chunked body; here it would only waste a turn.
-                    if !chunk.is_empty() {
-                        return Poll::Ready(Some(Ok(chunk.clone())));
-                    }
-                }
-                None => {
-                    this.run += 1;
-                    this.chunk = 0;
-                }
-            }
+        Poll::Ready(self.next_piece().map(Ok))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_hands_out_every_byte_once_in_bounded_pieces() {
+        let text: Vec<u8> = (0..PIECE_BYTES * 2 + 5).map(|i| (i % 251) as u8).collect();
+        for length in [0, 1, PIECE_BYTES, PIECE_BYTES + 1, text.len()] {
+            let document = Document::from_bytes(Bytes::copy_from_slice(&text[..length]));
+            let mut body = DocumentBody::new(Arc::new(document));
+            let pieces: Vec<Bytes> = std::iter::from_fn(|| body.next_piece()).collect();
+            assert!(pieces.iter().all(|piece| !piece.is_empty() && piece.len() <= PIECE_BYTES));
+            assert_eq!(pieces.concat(), &text[..length]);
         }
     }
 }

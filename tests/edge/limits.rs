@@ -143,3 +143,32 @@ fn a_connection_stays_usable_after_refusals_and_bodies_nobody_needs() {
         assert_eq!(answer.status, status, "{method} {path}");
     }
 }
+
+#[test]
+fn c13_an_offer_of_an_upgrade_is_answered_plainly() {
+    let node = fresh_node();
+    register(node.port(), "GOOD", "good");
+    let head = "GET /eureka/apps HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nConnection: Upgrade\r\nUpgrade: TLS/1.2\r\n\r\n";
+    let answer = raw(node.port(), head.as_bytes(), "GET").expect("an answer");
+    assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
+    assert!(answer.text().contains("UP_1_"));
+}
+
+#[test]
+fn a_reader_that_never_reads_holds_nobody_up() {
+    let node = fresh_node();
+    let port = node.port();
+    register(port, "GOOD", "good");
+    let silent: Vec<TcpStream> = (0..20)
+        .map(|_| {
+            let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+            for _ in 0..200 {
+                stream.write_all(b"GET /eureka/apps HTTP/1.1\r\nHost: x\r\n\r\n").expect("sent");
+            }
+            stream
+        })
+        .collect();
+    assert_unharmed(port);
+    drop(silent);
+    assert_unharmed(port);
+}
