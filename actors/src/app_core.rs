@@ -71,6 +71,13 @@ impl AppCore {
         is_refused.then_some(duration_ms)
     }
 
+    /// Forgets the tombstone of an instance that a peer registers again with the same dirty timestamp, if that peer keeps
+    /// the order of events: its registration comes after the cancel (spec `replication.md` 9.3.3).
+    pub fn lift_tombstone(&mut self, id: &str, dirty: i64) {
+        let now = self.now();
+        self.application.lift_tombstone(id, dirty, now);
+    }
+
     /// A heartbeat (spec `registry.md` 3.1).
     pub fn renew(&mut self, id: &str, beat: &Heartbeat, origin: Origin) -> RenewalAnswer {
         self.shared.metrics.renew.count(origin);

@@ -186,3 +186,16 @@ impl Actor for PeerReplicatorActor {
         self.pump(ctx);
     }
 }
+
+/// Replaces what carries batches: the peer's credentials have changed. What waits stays.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct SetTransport(pub Arc<dyn PeerTransport>);
+
+impl Handler<SetTransport> for PeerReplicatorActor {
+    type Result = ();
+
+    fn handle(&mut self, SetTransport(transport): SetTransport, _: &mut Self::Context) {
+        self.transport = transport;
+    }
+}

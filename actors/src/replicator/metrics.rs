@@ -144,7 +144,7 @@ impl Gauges {
         help: &str,
         value: impl Fn(&PeerStatus) -> f64,
     ) -> Result<(), fmt::Error> {
-        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        let mut family = encoder.encode_descriptor(name, &sentence(help), None, MetricType::Gauge)?;
         for status in self.0.statuses() {
             let labels = PeerLabel { peer: status.url.clone() };
             ConstGauge::new(value(&status)).encode(family.encode_family(&labels)?)?;
@@ -159,7 +159,7 @@ impl Gauges {
         help: &str,
         value: impl Fn(&PeerLink) -> u64,
     ) -> Result<(), fmt::Error> {
-        let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+        let mut family = encoder.encode_descriptor(name, &sentence(help), None, MetricType::Counter)?;
         for link in self.0.links().iter() {
             let labels = PeerLabel { peer: link.url().to_owned() };
             ConstCounter::new(value(link)).encode(family.encode_family(&labels)?)?;
@@ -169,7 +169,8 @@ impl Gauges {
 
     fn dropped(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let help = "What was dropped without the peer having it";
-        let mut family = encoder.encode_descriptor("replication_dropped", help, None, MetricType::Counter)?;
+        let mut family =
+            encoder.encode_descriptor("replication_dropped", &sentence(help), None, MetricType::Counter)?;
         for link in self.0.links().iter() {
             let tally = link.read(|queue| *queue.tally());
             for action in Action::ALL {
@@ -208,11 +209,20 @@ impl Collector for Gauges {
         let registered = |link: &PeerLink| link.read(|queue| queue.tally().registered_after_404);
         self.counter(encoder, "replication_404_reregisters", help, registered)?;
         let help = "Heartbeats for which there was no room on the way to the queues";
-        let family =
-            encoder.encode_descriptor("replication_lost_heartbeats", help, None, MetricType::Counter)?;
+        let family = encoder.encode_descriptor(
+            "replication_lost_heartbeats",
+            &sentence(help),
+            None,
+            MetricType::Counter,
+        )?;
         ConstCounter::new(self.0.dropped_renewals()).encode(family)?;
         self.dropped(encoder)
     }
+}
+
+/// The registry ends the help of its own metrics with a full stop.
+fn sentence(help: &str) -> String {
+    format!("{help}.")
 }
 
 /// A fixed set, so that a peer cannot fill the memory with labels.

@@ -21,7 +21,7 @@ mod status;
 mod transport;
 mod wire;
 
-pub use actor::PeerReplicatorActor;
+pub use actor::{PeerReplicatorActor, SetTransport};
 pub use adoption::adopt_draft;
 pub use identity::{PEER_HEADER, PeerIdentity};
 pub use link::PeerLink;
