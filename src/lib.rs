@@ -11,6 +11,7 @@ pub mod http;
 pub mod limits;
 pub mod node;
 pub mod options;
+pub mod peers;
 pub mod process;
 pub mod status_report;
 pub mod telemetry;

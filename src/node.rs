@@ -8,10 +8,10 @@ use std::time::Duration;
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::{App, HttpServer, web};
 use anyhow::Context;
-use heureka_actors::{Clock, Handle, Options, Running};
+use heureka_actors::replicator::{PeerState, PeerStatus, Replication};
+use heureka_actors::{ChangeSink, Clock, Handle, Options, Running};
 use heureka_config::Settings;
 use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
-use heureka_registry::StartedFrom;
 use prometheus_client::registry::Registry;
 
 use crate::actuator;
@@ -21,6 +21,7 @@ use crate::http::rate_limiter::RateLimiter;
 use crate::http::security::Credentials;
 use crate::limits::NodeLimits;
 use crate::options::actor_options;
+use crate::peers::{Membership, identity};
 use crate::telemetry::metrics::{self, HttpMetrics};
 use crate::tls;
 
@@ -33,6 +34,8 @@ pub struct Node {
     pub settings: Settings,
     /// The registry.
     pub registry: Handle,
+    /// What is told to the peers.
+    pub replication: Arc<Replication>,
     /// Metrics of the HTTP edge.
     pub metrics: HttpMetrics,
     /// Bounds on what comes in.
@@ -49,11 +52,13 @@ pub struct Node {
 }
 
 impl Node {
-    fn new(settings: Settings, registry: Handle) -> Self {
+    fn new(settings: Settings, registry: Handle, replication: Arc<Replication>) -> Self {
         let metrics = HttpMetrics::default();
         let connections = Arc::default();
         let shows_instances = settings.registry.metrics_enabled;
-        let metric_registry = metrics::collect(registry.shared(), &metrics, &connections, shows_instances);
+        let mut metric_registry =
+            metrics::collect(registry.shared(), &metrics, &connections, shows_instances);
+        replication.register_metrics(metric_registry.sub_registry_with_prefix("eureka"));
         let mono_ms = registry.shared().clock.now().mono_ms;
         Self {
             limits: NodeLimits::of(&settings.limits),
@@ -65,6 +70,7 @@ impl Node {
             metric_registry: Arc::new(metric_registry),
             settings,
             registry,
+            replication,
         }
     }
 
@@ -92,15 +98,15 @@ impl Node {
     /// URLs of the peers, without credentials.
     #[must_use]
     pub fn peer_urls(&self) -> Vec<String> {
-        let urls = self.settings.client.service_urls.values().flatten();
-        urls.filter(|url| !self.is_own_url(url)).map(|url| url.without_credentials()).collect()
+        self.peer_statuses().into_iter().map(|peer| peer.url).collect()
     }
 
-    /// A URL is this node's own if its host is this machine and its port is ours.
-    fn is_own_url(&self, url: &heureka_config::settings::ServiceUrl) -> bool {
-        let own = &self.settings.instance;
-        let hosts = [own.hostname.as_str(), own.ip_address.as_str(), "localhost", "127.0.0.1", "::1"];
-        url.port() == self.settings.server.port && hosts.contains(&url.host())
+    /// The peers as they stand now, in the order of their list; this node itself is not among them.
+    #[must_use]
+    pub fn peer_statuses(&self) -> Vec<PeerStatus> {
+        let mut peers = self.replication.statuses();
+        peers.retain(|peer| peer.state != PeerState::Itself);
+        peers
     }
 
     /// The record of this node itself.
@@ -152,36 +158,31 @@ pub struct RunningNode {
     pub addresses: Vec<SocketAddr>,
     server: ServerHandle,
     management: Option<ServerHandle>,
+    membership: Membership,
     actors: Running,
 }
 
-/// Starts a node: actors, then the gate, then the listener. Needs a running actix system.
+/// Starts a node: actors, listener, then the peers and with them the gate. Needs a running actix system.
 ///
 /// # Errors
 /// If the address cannot be bound.
 pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
     let options: Options = actor_options(&settings);
-    let actors = heureka_actors::start(Clock::system(), options, Vec::new(), seed());
-    let node = web::Data::new(Node::new(settings, actors.handle.clone()));
-    open_alone(&node);
+    let clock = Clock::system();
+    let replication = Arc::new(Replication::new(clock.clone(), identity::draw(&clock)));
+    let sinks: Vec<Arc<dyn ChangeSink>> = vec![Arc::clone(&replication) as _];
+    let actors = heureka_actors::start(clock, options, sinks, seed());
+    let node = web::Data::new(Node::new(settings, actors.handle.clone(), replication));
     let (server, addresses) = listen(&node)?;
+    let ports: Vec<u16> = addresses.iter().map(SocketAddr::port).collect();
+    let membership = Membership::join(&node, &ports);
     let management = actuator::listen(&node)?.map(|server| {
         let handle = server.handle();
         actix::spawn(server);
         handle
     });
-    let running = RunningNode { node, addresses, server: server.handle(), management, actors };
+    let running = RunningNode { node, addresses, server: server.handle(), management, membership, actors };
     Ok((running, server))
-}
-
-/// A node without peers has nobody to copy from and opens at once. Only a count of 0, which somebody must have set, brings
-/// back the wait of Netflix' server (spec `spring.md` 4.3).
-fn open_alone(node: &Node) {
-    let from = match node.settings.registry.sync.default_open_for_traffic_count {
-        0 => StartedFrom::Peers(0),
-        _ => StartedFrom::Nothing,
-    };
-    node.registry.open_for_traffic(from);
 }
 
 /// Seed of what a node draws by chance: who is evicted first. Nobody must be able to foresee it from outside.
@@ -219,10 +220,13 @@ fn listen(node: &web::Data<Node>) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
 }
 
 impl RunningNode {
-    /// Stops in order: not ready, no new requests, finish those that run, then the actors.
+    /// Stops in order: not ready, no lease of its own, no new requests, finish those that run, tell the peers the rest,
+    /// then the actors.
     pub async fn stop(self) {
         self.node.is_stopping.store(true, Ordering::SeqCst);
+        self.membership.withdraw().await;
         self.server.stop(true).await;
+        self.membership.leave().await;
         // Last, so that monitors see a node that is not ready rather than none.
         if let Some(management) = self.management {
             management.stop(false).await;

@@ -1,6 +1,7 @@
 //! The figures that the start page and `GET status` share (spec `spring.md` 2.6, `registry.md` 8.7).
 
 use heureka_actors::Refused;
+use heureka_actors::replicator::{PeerState, PeerStatus};
 
 use crate::node::Node;
 use crate::process::Memory;
@@ -36,14 +37,16 @@ impl StatusReport {
             ("current-memory-usage", format!("{used_mb}mb ({percent}%)")),
             ("server-uptime", uptime(node.registry.shared().clock.uptime_ms())),
         ];
-        let peers = node.peer_urls();
+        let (available, unavailable): (Vec<PeerStatus>, Vec<PeerStatus>) =
+            node.peer_statuses().into_iter().partition(|peer| peer.state == PeerState::Available);
+        let listed = |peers: &[PeerStatus]| peers.iter().map(|peer| format!("{},", peer.url)).collect();
         let replicas = vec![
-            ("registered-replicas", peers.join(", ")),
-            ("available-replicas", String::new()),
-            ("unavailable-replicas", peers.iter().map(|url| format!("{url},")).collect()),
+            ("registered-replicas", node.peer_urls().join(", ")),
+            ("available-replicas", listed(&available)),
+            ("unavailable-replicas", listed(&unavailable)),
         ];
         let minimum = node.settings.registry.peers.min_available;
-        let is_healthy = minimum.map(|minimum| minimum == 0);
+        let is_healthy = minimum.map(|minimum| available.len() as u64 >= u64::from(minimum));
         Ok(Self { general, replicas, is_healthy })
     }
 }

@@ -2,11 +2,16 @@
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use heureka_config::Settings;
 use tokio::sync::oneshot;
 
 use crate::node;
+
+/// Longest wait for a node to open: it may have to ask peers that do not answer.
+const OPENING_PATIENCE: Duration = Duration::from_secs(5);
+const OPENING_LOOK: Duration = Duration::from_millis(1);
 
 /// A running node. Its methods block; use it from ordinary threads.
 pub struct TestServer {
@@ -16,13 +21,27 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Starts a node with these properties, on a free port unless `server.port` names one.
+    /// Starts a node with these properties, on a free port unless `server.port` names one. Waits until the node has opened
+    /// for traffic, for a short time.
     ///
     /// # Panics
     /// If the properties are wrong or the node does not start: a test cannot go on then.
     #[must_use]
-    #[expect(clippy::panic, reason = "for tests only")]
     pub fn start(properties: &[(String, String)]) -> Self {
+        Self::start_with(properties, OPENING_PATIENCE)
+    }
+
+    /// The same without waiting.
+    ///
+    /// # Panics
+    /// As [`TestServer::start`].
+    #[must_use]
+    pub fn start_unopened(properties: &[(String, String)]) -> Self {
+        Self::start_with(properties, Duration::ZERO)
+    }
+
+    #[expect(clippy::panic, reason = "for tests only")]
+    fn start_with(properties: &[(String, String)], patience: Duration) -> Self {
         let mut pairs: Vec<(&str, &str)> = properties.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
         if pairs.iter().all(|(key, _)| *key != "server.port") {
             pairs.push(("server.port", "0"));
@@ -35,7 +54,7 @@ impl TestServer {
         settings.snapshots.enabled = false;
         let (started, has_started) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
-        let thread = std::thread::spawn(move || run(settings, &started, stopped));
+        let thread = std::thread::spawn(move || run(settings, patience, &started, stopped));
         match has_started.recv() {
             Ok(port) => Self { port, stop: Some(stop), thread: Some(thread) },
             Err(_) => panic!("the node did not start"),
@@ -69,10 +88,16 @@ impl Drop for TestServer {
     }
 }
 
-fn run(settings: Settings, started: &mpsc::Sender<u16>, stopped: oneshot::Receiver<()>) {
+fn run(settings: Settings, patience: Duration, started: &mpsc::Sender<u16>, stopped: oneshot::Receiver<()>) {
     actix::System::new().block_on(async move {
         let Ok((running, server)) = node::start(settings) else { return };
         let serving = actix::spawn(server);
+        let opened = async {
+            while !running.node.registry.shared().is_opened() {
+                tokio::time::sleep(OPENING_LOOK).await;
+            }
+        };
+        let _ = tokio::time::timeout(patience, opened).await;
         let _ = started.send(running.addresses.first().map_or(0, std::net::SocketAddr::port));
         let _ = stopped.await;
         running.stop().await;

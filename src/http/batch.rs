@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::future::join_all;
+use heureka_actors::replicator::{PEER_HEADER, PeerIdentity};
 use heureka_actors::{AppCore, StatusAnswer};
 use heureka_protocol::batch::{self, OutgoingResponse, ReplicationItem, ReplicationTask};
 use heureka_protocol::document::Form;
@@ -47,9 +49,16 @@ pub async fn apply(
             )));
         }
     }
+    let sender = sender(request);
     let is_gzipped = negotiate::is_gzipped(request);
     let bytes = body::read(&mut payload, is_gzipped, node.limits.batch).await.map_err(ApiError::Body)?;
     let items = batch::read_list(&bytes, &node.limits.reader).map_err(ApiError::UnreadableBatch)?;
+    if sender.as_ref() == Some(node.replication.own()) {
+        // This node has met itself under another name: nothing is applied, and the answer says who has answered.
+        let answers: Vec<ItemAnswer> = vec![StatusCode::OK.into(); items.len()];
+        return Ok(respond(node, &answers));
+    }
+    let keeps_order = sender.is_some();
     let mut answers: Vec<ItemAnswer> = vec![StatusCode::BAD_REQUEST.into(); items.len()];
     let mut by_application: HashMap<AppName, Vec<(usize, ReplicationItem)>> = HashMap::new();
     for (place, item) in items.into_iter().enumerate() {
@@ -58,11 +67,17 @@ pub async fn apply(
             Err(error) => tracing::warn!(place, %error, "an item of a peer's batch was refused"),
         }
     }
-    let applied = by_application.into_iter().map(|(app, items)| apply_to_application(node, app, items));
+    let applied =
+        by_application.into_iter().map(|(app, items)| apply_to_application(node, app, items, keeps_order));
     for (place, answer) in join_all(applied).await.into_iter().flatten() {
         answers[place] = answer;
     }
-    Ok(respond(&answers))
+    Ok(respond(node, &answers))
+}
+
+/// Who sends, if it is a node of our kind.
+fn sender(request: &HttpRequest) -> Option<PeerIdentity> {
+    PeerIdentity::parse(request.headers().get(PEER_HEADER)?.to_str().ok()?)
 }
 
 /// The items of one application, in their order, as one step: nothing comes in between.
@@ -70,6 +85,7 @@ async fn apply_to_application(
     node: &Node,
     app: AppName,
     items: Vec<(usize, ReplicationItem)>,
+    keeps_order: bool,
 ) -> Vec<(usize, ItemAnswer)> {
     let places: Vec<usize> = items.iter().map(|(place, _)| *place).collect();
     let makes_application = items.iter().any(|(_, item)| matches!(item.task, ReplicationTask::Register(_)));
@@ -77,6 +93,7 @@ async fn apply_to_application(
         now: node.registry.shared().clock.now(),
         own_id: node.settings.instance.instance_id.clone(),
         has_entity_on_conflict: node.settings.registry.experimental.entity_on_conflict,
+        keeps_order,
     };
     let step = move |core: &mut AppCore| -> Vec<ItemAnswer> {
         items.into_iter().map(|(_, item)| apply_item(core, item, &entry)).collect()
@@ -103,6 +120,8 @@ struct ItemContext {
     now: Now,
     own_id: String,
     has_entity_on_conflict: bool,
+    /// The sender has said that it keeps the order of events of one instance.
+    keeps_order: bool,
 }
 
 fn apply_item(core: &mut AppCore, item: ReplicationItem, context: &ItemContext) -> ItemAnswer {
@@ -117,6 +136,9 @@ fn apply_item(core: &mut AppCore, item: ReplicationItem, context: &ItemContext) 
             match instance.into_instance(&registration) {
                 Ok(mut instance) => {
                     instance.is_coordinating_discovery_server = *instance.instance_id == *context.own_id;
+                    if context.keeps_order {
+                        core.lift_tombstone(&instance.instance_id, instance.last_dirty_timestamp);
+                    }
                     match core.register(instance, Origin::Peer) {
                         Ok(()) => StatusCode::OK.into(),
                         Err(_) => StatusCode::FORBIDDEN.into(),
@@ -167,12 +189,16 @@ fn status_answer(answer: StatusAnswer) -> ItemAnswer {
     }
 }
 
-fn respond(answers: &[ItemAnswer]) -> HttpResponse {
+fn respond(node: &Node, answers: &[ItemAnswer]) -> HttpResponse {
     let responses = answers.iter().map(|answer| OutgoingResponse {
         status_code: answer.status.as_u16(),
         entity: answer.conflict.as_ref().map(|(record, lease)| (&record.instance, lease)),
     });
     let mut text = Vec::with_capacity(answers.len() * 20 + 32);
     batch::write_responses(responses, &mut text);
-    reply::body(StatusCode::OK, Form::JsonFull.content_type(), text)
+    let mut response = reply::body(StatusCode::OK, Form::JsonFull.content_type(), text);
+    if let Ok(own) = HeaderValue::from_str(&node.replication.own().to_string()) {
+        response.headers_mut().insert(HeaderName::from_static(PEER_HEADER), own);
+    }
+    response
 }

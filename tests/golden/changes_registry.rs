@@ -3,6 +3,7 @@
 use super::case::Case;
 use super::changes_errors::{not_found, refuse};
 use super::compare::instance_id;
+use super::difference::{Difference, Select};
 use super::edit::text;
 use super::expected::{Body, Expected, Form};
 use super::node::{Check, Node, parse_json};
@@ -308,4 +309,27 @@ pub(crate) fn merge_window(case: &Case<'_>, expected: &mut Expected) {
         _ => return,
     };
     expected.or = Some(Box::new(other));
+}
+
+/// A node registers with itself, other than a Java server.
+pub(crate) const OWN_REGISTRATION: Difference = Difference {
+    id: "own-registration",
+    java: "registers with its first peer and learns of itself from there, so not while that peer is a stand-in",
+    heureka: "registers with itself, and tells its peers",
+    why: "replication.md 6.4; issue 4 point 4: self-registration replicates like any other",
+    of: Select::Named(&[("41-own-client", &["own instance"])]),
+    change: own_registration,
+};
+
+/// The node's own instance is there from the start.
+fn own_registration(_: &Case<'_>, expected: &mut Expected) {
+    expected.empty(200);
+    expected.content_type = Some("application/json".to_owned());
+    let has = vec![
+        r#""instanceId":"eureka-server""#,
+        r#""app":"EUREKA""#,
+        r#""status":"UP""#,
+        r#""isCoordinatingDiscoveryServer":"true""#,
+    ];
+    expected.body = Body::Page { has, lacks: Vec::new() };
 }

@@ -11,7 +11,6 @@ use super::changes_registry as registry;
 use super::difference::Difference;
 use super::difference::Select::{Named, Where};
 
-/// All of them.
 pub(crate) static DIFFERENCES: &[Difference] = &[
     // Errors
     Difference {
@@ -497,4 +496,5 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
         ]),
         change: pages::actuator,
     },
+    registry::OWN_REGISTRATION,
 ];

@@ -1,0 +1,168 @@
+//! The list of peers over time: resolved at the start and again and again, a sender for each peer.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, Addr};
+use heureka_actors::Handle;
+use heureka_actors::replicator::{PeerLink, PeerReplicatorActor, PeerTransport, Replication, SetTransport};
+use heureka_config::Settings;
+use heureka_config::settings::ServiceUrl;
+use heureka_protocol::Limits;
+use heureka_registry::replication::QueueSettings;
+
+use super::http::PeerHttp;
+use super::own::Own;
+use super::source::PeerSource;
+
+/// Java's bound counts tasks of one action; ours counts instances. It can only be raised: a queue entry is small.
+const SLOTS_MIN: usize = 100_000;
+
+/// Makes what carries batches to a peer. The real one speaks HTTP; tests bring their own.
+pub type TransportFactory = dyn Fn(&ServiceUrl) -> anyhow::Result<Arc<dyn PeerTransport>>;
+
+/// Keeps the senders in step with the list.
+pub struct PeerDirectory {
+    replication: Arc<Replication>,
+    handle: Handle,
+    source: Box<dyn PeerSource>,
+    own: Own,
+    make_transport: Box<TransportFactory>,
+    queue: QueueSettings,
+    limits: Limits,
+    peers: Vec<Peer>,
+}
+
+struct Peer {
+    url: ServiceUrl,
+    link: Arc<PeerLink>,
+    sender: Addr<PeerReplicatorActor>,
+}
+
+impl PeerDirectory {
+    /// Without peers; [`PeerDirectory::refresh`] finds them.
+    #[must_use]
+    pub fn new(
+        replication: Arc<Replication>,
+        handle: Handle,
+        settings: &Settings,
+        source: Box<dyn PeerSource>,
+        own: Own,
+        http: PeerHttp,
+    ) -> Self {
+        let make_transport = Box::new(move |url: &ServiceUrl| -> anyhow::Result<Arc<dyn PeerTransport>> {
+            Ok(Arc::new(http.transport(url)?))
+        });
+        let limits = crate::limits::NodeLimits::of(&settings.limits).reader;
+        let queue = queue_settings(settings);
+        Self { replication, handle, source, own, make_transport, queue, limits, peers: Vec::new() }
+    }
+
+    /// The peers as they are listed, without this node itself.
+    #[must_use]
+    pub fn urls(&self) -> Vec<ServiceUrl> {
+        self.peers.iter().map(|peer| peer.url.clone()).collect()
+    }
+
+    /// Starts senders to the listed peers without asking anybody: names that must be resolved first count as others'.
+    pub fn start_named(&mut self, listed: Vec<ServiceUrl>) {
+        let wanted = listed.into_iter().filter(|url| !self.own.is_named(url)).collect();
+        self.follow(wanted);
+    }
+
+    /// Asks the source and starts and stops senders. An empty list or an error leaves everything as it is (spec
+    /// `replication.md` 1.5).
+    pub async fn refresh(&mut self) {
+        let listed = match self.source.list().await {
+            Ok(listed) => listed,
+            Err(error) => {
+                tracing::warn!(%error, "the list of peers could not be made; the last one stays");
+                return;
+            }
+        };
+        if listed.is_empty() {
+            if !self.peers.is_empty() {
+                tracing::warn!("the list of peers is empty; the last one stays");
+            }
+            return;
+        }
+        let mut wanted: Vec<ServiceUrl> = Vec::new();
+        for url in listed {
+            let is_known =
+                wanted.iter().any(|known| known.without_credentials() == url.without_credentials());
+            if !is_known && !self.own.is_own(&url).await {
+                wanted.push(url);
+            }
+        }
+        self.follow(wanted);
+    }
+
+    /// Peers that stay keep their queues, also with new credentials.
+    fn follow(&mut self, wanted: Vec<ServiceUrl>) {
+        let mut old = std::mem::take(&mut self.peers);
+        for url in wanted {
+            let place =
+                old.iter().position(|peer| peer.url.without_credentials() == url.without_credentials());
+            match place.map(|place| old.swap_remove(place)) {
+                Some(peer) => {
+                    let peer = self.renewed(peer, url);
+                    self.peers.push(peer);
+                }
+                None => match self.start(url) {
+                    Ok(peer) => self.peers.push(peer),
+                    Err(error) => tracing::error!("a peer cannot be used: {error:#}"),
+                },
+            }
+        }
+        self.replication.set_links(self.peers.iter().map(|peer| Arc::clone(&peer.link)).collect());
+        for gone in old {
+            tracing::info!(peer = gone.link.url(), "no peer any more");
+            gone.link.close();
+        }
+    }
+
+    fn renewed(&self, peer: Peer, url: ServiceUrl) -> Peer {
+        if peer.url != url {
+            match (self.make_transport)(&url) {
+                Ok(transport) => peer.sender.do_send(SetTransport(transport)),
+                Err(error) => {
+                    tracing::error!(peer = peer.link.url(), "new credentials cannot be used: {error:#}")
+                }
+            }
+        }
+        Peer { url, ..peer }
+    }
+
+    fn start(&self, url: ServiceUrl) -> anyhow::Result<Peer> {
+        let transport = (self.make_transport)(&url)?;
+        let link = Arc::new(PeerLink::new(url.without_credentials(), self.queue));
+        let seed = RandomState::new().hash_one("pauses");
+        let (replication, handle) = (Arc::clone(&self.replication), self.handle.clone());
+        let sender =
+            PeerReplicatorActor::new(replication, Arc::clone(&link), transport, handle, self.limits, seed)
+                .start();
+        tracing::info!(peer = link.url(), "peer");
+        Ok(Peer { url, link, sender })
+    }
+
+    /// Follows the list for ever, with a fixed pause between two looks.
+    pub async fn follow_for_ever(mut self, interval: Duration) {
+        loop {
+            tokio::time::sleep(interval).await;
+            self.refresh().await;
+        }
+    }
+}
+
+fn queue_settings(settings: &Settings) -> QueueSettings {
+    let peers = &settings.registry.peers;
+    let slots_max = peers.max_queue_items.max(SLOTS_MIN);
+    QueueSettings {
+        slots_max,
+        slots_limit: slots_max.saturating_mul(10),
+        eviction_interval_ms: settings.registry.eviction_interval_ms,
+        sync_when_timestamp_differs: settings.registry.sync_when_timestamp_differs,
+        ..QueueSettings::default()
+    }
+}

@@ -1,0 +1,234 @@
+//! Requests to peers: batches, and the fetch at the start. One set of rules for TLS, time-outs, headers and limits.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::read::{GzDecoder, GzEncoder};
+use heureka_actors::replicator::{
+    PEER_HEADER, PeerIdentity, PeerReply, PeerTransport, Sending, TransportError,
+};
+use heureka_config::Settings;
+use heureka_config::settings::{ClientTls, Proxy, ServiceUrl};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName,
+    HeaderValue, USER_AGENT,
+};
+use reqwest::{Client, Response};
+
+use super::tls::client_config;
+
+/// Name in `DiscoveryIdentity-Name`, as Java servers give it: rate limiters let it pass.
+const IDENTITY_NAME: &str = "DefaultServer";
+const IDENTITY_VERSION: &str = "1.0";
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// Answer to a batch of 250 conflicts at most, with room.
+const BATCH_ANSWER_BYTES_MAX: usize = 64 << 20;
+/// A registry of some 500,000 instances.
+pub const FETCH_BYTES_MAX: usize = 1 << 30;
+
+/// What requests to any peer have in common.
+#[derive(Clone, Debug)]
+pub struct PeerHttp {
+    settings: Arc<HttpSettings>,
+    identity: PeerIdentity,
+}
+
+#[derive(Clone, Debug)]
+struct HttpSettings {
+    connect: Duration,
+    read: Duration,
+    idle: Duration,
+    fetch_connect: Duration,
+    fetch_read: Duration,
+    compress: bool,
+    tls: Option<ClientTls>,
+    proxy: Option<Proxy>,
+    own_address: String,
+}
+
+impl PeerHttp {
+    /// From the settings. `identity` is this node's own.
+    #[must_use]
+    pub fn new(settings: &Settings, identity: PeerIdentity) -> Self {
+        let (peers, client) = (&settings.registry.peers, &settings.client);
+        let settings = HttpSettings {
+            connect: Duration::from_millis(peers.connect_timeout_ms),
+            read: Duration::from_millis(peers.read_timeout_ms),
+            idle: Duration::from_secs(peers.connection_idle_timeout_secs),
+            fetch_connect: Duration::from_secs(client.timeouts.connect_secs),
+            fetch_read: Duration::from_secs(client.timeouts.read_secs),
+            compress: peers.compress_requests,
+            tls: client.tls.clone(),
+            proxy: client.proxy.clone(),
+            own_address: settings.instance.ip_address.clone(),
+        };
+        Self { settings: Arc::new(settings), identity }
+    }
+
+    /// Carries batches to a peer, with connections of its own. No proxy and no redirects, as in Java.
+    ///
+    /// # Errors
+    /// If the TLS settings cannot be used.
+    pub fn transport(&self, url: &ServiceUrl) -> anyhow::Result<BatchTransport> {
+        let settings = &self.settings;
+        let client = self
+            .client(url)?
+            .connect_timeout(settings.connect)
+            .timeout(settings.connect + settings.read)
+            .no_proxy()
+            .build()
+            .context("requests to peers")?;
+        let mut headers = self.headers(url);
+        headers.insert(CONTENT_TYPE, JSON);
+        if settings.compress {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        let target = format!("{}peerreplication/batch/", url.without_credentials());
+        Ok(BatchTransport { client, headers, target: target.into(), compress: settings.compress })
+    }
+
+    /// Reads a document of a peer, such as `apps/`, with the time-outs and the proxy of a client.
+    ///
+    /// # Errors
+    /// If the peer cannot be asked, or its answer cannot be read.
+    pub async fn get(&self, url: &ServiceUrl, path: &str, bytes_max: usize) -> anyhow::Result<PeerReply> {
+        let settings = &self.settings;
+        let mut builder =
+            self.client(url)?.connect_timeout(settings.fetch_connect).read_timeout(settings.fetch_read);
+        builder = match &settings.proxy {
+            None => builder.no_proxy(),
+            Some(proxy) => builder.proxy(proxy_of(proxy)?),
+        };
+        let client = builder.build().context("requests to peers")?;
+        let target = format!("{}{path}", url.without_credentials());
+        let sent = client.get(target).headers(self.headers(url)).send().await;
+        let response = sent.map_err(|error| transport_error(&error))?;
+        Ok(read(response, bytes_max).await?)
+    }
+
+    fn client(&self, url: &ServiceUrl) -> anyhow::Result<reqwest::ClientBuilder> {
+        let tls = client_config(self.settings.tls.as_ref(), url.is_https())?;
+        Ok(Client::builder()
+            .tls_backend_preconfigured(tls)
+            .http1_only()
+            .redirect(reqwest::redirect::Policy::none())
+            .pool_idle_timeout(self.settings.idle))
+    }
+
+    /// The headers of every request to a peer (spec `replication.md` 3.3), and ours.
+    fn headers(&self, url: &ServiceUrl) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let agent = concat!("Heureka-Replication/", env!("CARGO_PKG_VERSION"));
+        headers.insert(ACCEPT, JSON);
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+        headers.insert(USER_AGENT, HeaderValue::from_static(agent));
+        let mut add = |name: &'static str, value: &str| {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        };
+        add("discoveryidentity-name", IDENTITY_NAME);
+        add("discoveryidentity-version", IDENTITY_VERSION);
+        add("discoveryidentity-id", &self.settings.own_address);
+        add(PEER_HEADER, &self.identity.to_string());
+        if let Some((user, password)) = url.credentials() {
+            let credentials = BASE64.encode(format!("{user}:{}", password.expose()));
+            if let Ok(mut value) = HeaderValue::from_str(&format!("Basic {credentials}")) {
+                value.set_sensitive(true);
+                headers.insert(AUTHORIZATION, value);
+            }
+        }
+        headers
+    }
+}
+
+fn proxy_of(proxy: &Proxy) -> anyhow::Result<reqwest::Proxy> {
+    let built = reqwest::Proxy::all(format!("http://{}:{}", proxy.host, proxy.port)).context("the proxy")?;
+    let has_user = !proxy.user.is_empty();
+    Ok(if has_user { built.basic_auth(&proxy.user, proxy.password.expose()) } else { built })
+}
+
+/// Carries batches to one peer.
+#[derive(Clone, Debug)]
+pub struct BatchTransport {
+    client: Client,
+    headers: HeaderMap,
+    target: Arc<str>,
+    compress: bool,
+}
+
+impl PeerTransport for BatchTransport {
+    fn send(&self, body: Bytes) -> Sending {
+        let this = self.clone();
+        Box::pin(async move {
+            let body = if this.compress { gzip(&body) } else { body };
+            let request = this.client.post(&*this.target).headers(this.headers).body(body);
+            let response = request.send().await.map_err(|error| transport_error(&error))?;
+            read(response, BATCH_ANSWER_BYTES_MAX).await
+        })
+    }
+}
+
+fn gzip(body: &Bytes) -> Bytes {
+    let mut compressed = Vec::with_capacity(body.len() / 4);
+    match GzEncoder::new(&body[..], Compression::fast()).read_to_end(&mut compressed) {
+        Ok(_) => compressed.into(),
+        // Reading from memory does not fail; if it did, the peer would say so.
+        Err(_) => body.clone(),
+    }
+}
+
+/// A connect time-out is a matter of the network; a time-out later means that the peer may have taken the request.
+fn transport_error(error: &reqwest::Error) -> TransportError {
+    let words = words(error);
+    if error.is_timeout() && !error.is_connect() {
+        TransportError::TimedOut(words)
+    } else {
+        TransportError::Unreachable(words)
+    }
+}
+
+/// The innermost cause: the outer ones repeat the URL.
+fn words(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+/// Reads an answer to its end, within a bound, and decompresses it.
+async fn read(mut response: Response, bytes_max: usize) -> Result<PeerReply, TransportError> {
+    let status = response.status().as_u16();
+    let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
+    let content_type = text("content-type");
+    let identity = text(PEER_HEADER).as_deref().and_then(PeerIdentity::parse);
+    let is_gzip = text("content-encoding").is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| transport_error(&error))? {
+        if body.len() + chunk.len() > bytes_max {
+            return Err(TransportError::Unreadable(format!("more than {bytes_max} bytes")));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    let body = if is_gzip { gunzip(&body, bytes_max)? } else { body.into() };
+    Ok(PeerReply { status, content_type, body, identity })
+}
+
+fn gunzip(body: &[u8], bytes_max: usize) -> Result<Bytes, TransportError> {
+    let unreadable = |words: String| TransportError::Unreadable(words);
+    let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX);
+    let mut plain = Vec::with_capacity(body.len() * 4);
+    let mut decoder = GzDecoder::new(body).take(limit.saturating_add(1));
+    decoder.read_to_end(&mut plain).map_err(|error| unreadable(format!("broken gzip: {error}")))?;
+    if plain.len() > bytes_max {
+        return Err(unreadable(format!("more than {bytes_max} bytes")));
+    }
+    Ok(plain.into())
+}

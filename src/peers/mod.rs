@@ -1,0 +1,23 @@
+//! The peers of a node: who they are, how they are reached, what is copied from them at the start.
+//!
+//! - `source`: where the list of peers comes from.
+//! - `own`: which of the listed URLs is this node itself.
+//! - `directory`: the list over time; starts and stops a sender for each peer.
+//! - `http`: requests to peers.
+//! - `sync`: the copy at the start, before the node opens for traffic.
+//! - `own_lease`: this node as an instance among others.
+//! - `membership`: all of that in order, from start to stop.
+//!
+//! The rules of replication are in `heureka-registry`, its actors in `heureka-actors`.
+
+pub mod directory;
+pub mod http;
+pub mod identity;
+pub mod membership;
+pub mod own;
+pub mod own_lease;
+pub mod source;
+pub mod sync;
+mod tls;
+
+pub use membership::Membership;

@@ -1,0 +1,54 @@
+//! This node as an instance among others: it registers, renews and leaves as any client does, but with itself. What it
+//! says is replicated like any other change (spec `replication.md` 1.4, 6.4).
+
+use std::time::Duration;
+
+use heureka_actors::Handle;
+use heureka_protocol::{Instance, Status};
+use heureka_registry::{Heartbeat, Origin, RenewalAnswer};
+
+/// The lease of this node's own instance.
+#[derive(Clone)]
+pub struct OwnLease {
+    handle: Handle,
+    instance: Instance,
+}
+
+impl OwnLease {
+    /// For an instance that has not been registered. Its dirty timestamp stays: it is one life of the node.
+    #[must_use]
+    pub fn new(handle: Handle, instance: Instance) -> Self {
+        let instance = Instance { status: Status::Up, ..instance };
+        Self { handle, instance }
+    }
+
+    /// Registers, and renews for ever.
+    pub async fn hold(self) {
+        let secs = u64::from(self.instance.lease.renewal_interval_secs.max(1).unsigned_abs());
+        loop {
+            self.register_or_renew().await;
+            tokio::time::sleep(Duration::from_secs(secs)).await;
+        }
+    }
+
+    async fn register_or_renew(&self) {
+        let (app, id) = (&self.instance.app, &self.instance.instance_id);
+        let beat = Heartbeat { last_dirty: Some(self.instance.last_dirty_timestamp), overridden: None };
+        let renewed = self.handle.renew(app, id, beat, Origin::Client).await;
+        if matches!(renewed, Ok(RenewalAnswer::Renewed)) {
+            return;
+        }
+        if let Err(refused) = self.handle.register(self.instance.clone(), Origin::Client).await {
+            tracing::warn!(%refused, "this node could not register itself");
+        }
+    }
+
+    /// Leaves, before the node stops.
+    pub async fn cancel(&self) {
+        let cancelled =
+            self.handle.cancel(&self.instance.app, &self.instance.instance_id, Origin::Client).await;
+        if let Err(refused) = cancelled {
+            tracing::warn!(%refused, "this node could not cancel its own lease");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Where the list of peers comes from (spec `replication.md` 1.1 to 1.3).
+
+use std::future::{Future, Ready, ready};
+use std::pin::Pin;
+
+use heureka_config::settings::{ClientSettings, ServiceUrl};
+
+/// A list on its way.
+pub type Listing = Pin<Box<dyn Future<Output = Result<Vec<ServiceUrl>, SourceError>> + Send>>;
+
+/// Knows the peers of this node. This node itself may be among them.
+pub trait PeerSource: Send + Sync {
+    /// The peers now. An empty list is taken for a mistake, not for the wish to be alone: the last peers stay.
+    fn list(&self) -> Listing;
+}
+
+/// The list could not be made. The last one stays in force; the next refresh tries again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SourceError(pub String);
+
+/// A list that never changes: from the settings, or from whoever embeds a node.
+#[derive(Clone, Debug)]
+pub struct StaticPeers(Vec<ServiceUrl>);
+
+impl StaticPeers {
+    /// These peers.
+    #[must_use]
+    pub const fn new(urls: Vec<ServiceUrl>) -> Self {
+        Self(urls)
+    }
+
+    /// The peers of all zones (spec `replication.md` 1.2).
+    #[must_use]
+    pub fn of(settings: &ClientSettings) -> Self {
+        Self(settings.peer_urls())
+    }
+}
+
+impl PeerSource for StaticPeers {
+    fn list(&self) -> Listing {
+        let listed: Ready<_> = ready(Ok(self.0.clone()));
+        Box::pin(listed)
+    }
+}

@@ -1,0 +1,121 @@
+//! The copy at the start: what the peers hold becomes what this node holds (spec `replication.md` 6.1, 6.4).
+//!
+//! Every reachable peer is asked, not only one, and of two copies of an instance the one with the newer dirty timestamp
+//! wins. A peer's list adds and replaces; it never removes anything, and tombstones stand against it.
+
+use std::collections::HashMap;
+
+use futures_util::future::join_all;
+use heureka_actors::Handle;
+use heureka_config::settings::ServiceUrl;
+use heureka_protocol::applications::Applications;
+use heureka_protocol::{AppName, Instance, InstanceId, Limits, json};
+use heureka_registry::Origin;
+
+use super::http::{FETCH_BYTES_MAX, PeerHttp};
+
+const APPS_PATH: &str = "apps/";
+/// Instances that one step of an application registers at most, so that others get a turn in between.
+const STEP_INSTANCES: usize = 500;
+
+/// What the copy needs to know.
+#[derive(Clone, Debug)]
+pub struct SyncPlan {
+    /// The peers.
+    pub urls: Vec<ServiceUrl>,
+    /// Id of this node's own instance, of which it knows more than any peer; `None` if it does not register.
+    pub own_id: Option<String>,
+    /// What readers accept.
+    pub limits: Limits,
+}
+
+/// What one round of questions has brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// Instances.
+    pub count: u64,
+    /// Every peer has answered with a list: asking again would bring nothing more.
+    pub is_complete: bool,
+}
+
+impl Copied {
+    /// True if the copy may end: something has come, or all peers agree that there is nothing.
+    #[must_use]
+    pub const fn is_enough(self) -> bool {
+        self.count > 0 || self.is_complete
+    }
+}
+
+/// Asks every peer once and registers what they hold.
+pub async fn copy_once(plan: &SyncPlan, http: &PeerHttp, handle: &Handle) -> Copied {
+    let (instances, is_complete) = ask_all(plan, http).await;
+    let count = u64::try_from(instances.len()).unwrap_or(u64::MAX);
+    register(instances, handle).await;
+    Copied { count, is_complete }
+}
+
+async fn ask_all(plan: &SyncPlan, http: &PeerHttp) -> (Vec<Instance>, bool) {
+    let answers = join_all(plan.urls.iter().map(|url| ask(url, http, plan.limits))).await;
+    let is_complete = answers.iter().all(Option::is_some);
+    let mut newest: HashMap<(AppName, InstanceId), Instance> = HashMap::new();
+    let lists = answers.into_iter().flatten().flat_map(|applications| applications.applications);
+    for instance in lists.flat_map(|(_, instances)| instances) {
+        if plan.own_id.as_deref() == Some(&*instance.instance_id) {
+            continue;
+        }
+        let key = (instance.app.clone(), InstanceId::clone(&instance.instance_id));
+        let known = newest.get(&key).map(|known| known.last_dirty_timestamp);
+        if known.is_none_or(|known| known < instance.last_dirty_timestamp) {
+            newest.insert(key, instance);
+        }
+    }
+    (newest.into_values().collect(), is_complete)
+}
+
+async fn ask(url: &ServiceUrl, http: &PeerHttp, limits: Limits) -> Option<Applications> {
+    let failed = |words: &dyn std::fmt::Display| {
+        tracing::warn!(peer = %url, "nothing could be copied from this peer: {words}");
+        None
+    };
+    let reply = match http.get(url, APPS_PATH, FETCH_BYTES_MAX).await {
+        Ok(reply) if reply.status == 200 => reply,
+        Ok(reply) => return failed(&format_args!("it answers {}", reply.status)),
+        Err(error) => return failed(&format_args!("{error:#}")),
+    };
+    // A large registry takes a second to read: not on the thread that sends batches.
+    let read = tokio::task::spawn_blocking(move || json::read_applications(&reply.body, &limits)).await;
+    match read {
+        Ok(Ok(applications)) => {
+            let (count, skipped) = (applications.instance_count(), applications.skipped);
+            tracing::info!(peer = %url, count, skipped, "copied the registry of a peer");
+            Some(applications)
+        }
+        Ok(Err(error)) => failed(&error),
+        Err(error) => failed(&error),
+    }
+}
+
+async fn register(instances: Vec<Instance>, handle: &Handle) {
+    let mut by_application: HashMap<AppName, Vec<Instance>> = HashMap::new();
+    for mut instance in instances {
+        instance.is_coordinating_discovery_server = false;
+        by_application.entry(instance.app.clone()).or_default().push(instance);
+    }
+    for (app, mut instances) in by_application {
+        while !instances.is_empty() {
+            let step = instances.split_off(instances.len().saturating_sub(STEP_INSTANCES));
+            let registered = handle.perform_or_open(&app, move |core| {
+                step.into_iter()
+                    .filter(|instance| core.register(instance.clone(), Origin::StartUp).is_err())
+                    .count()
+            });
+            match registered.await {
+                Ok(0) => {}
+                Ok(count) => {
+                    tracing::warn!(%app, count, "copied instances were refused: the application is full")
+                }
+                Err(refused) => tracing::warn!(%app, %refused, "an application was not copied"),
+            }
+        }
+    }
+}

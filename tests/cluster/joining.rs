@@ -1,0 +1,125 @@
+//! Nodes that come, go and come back (`replication.md` 10.7).
+
+use serde_json::json;
+
+use super::network::Mode;
+use super::nodes::{Cluster, until};
+
+#[test]
+fn s54_s59_a_node_that_starts_copies_its_peer_with_all_statuses_and_overrides() {
+    let mut cluster = Cluster::prepare(2, &[]);
+    cluster.start_node(0);
+    for status in ["UP", "DOWN", "STARTING", "OUT_OF_SERVICE", "UNKNOWN"] {
+        cluster.register_with(0, "ORDERS", status, 100, &json!({"status": status}));
+    }
+    cluster.register(0, "ORDERS", "overridden", 100);
+    cluster.set_status(0, "ORDERS", "overridden", "OUT_OF_SERVICE");
+    cluster.start_node(1);
+    // No heartbeat and no change: everything has come with the start.
+    assert_eq!(cluster.rows(1), cluster.rows(0));
+    assert_eq!(cluster.rows(1).len(), 6);
+    assert!(cluster.link(1, 0).sent().contains("GET /eureka/apps/ HTTP/1.1"));
+    assert_eq!(cluster.link(1, 0).batches(), 0, "what was copied is told to nobody");
+}
+
+#[test]
+fn s54_a_node_that_restarts_has_the_same_view() {
+    let mut cluster = Cluster::start(2, &[]);
+    for n in 0..50 {
+        cluster.register(n % 2, "ORDERS", &format!("i-{n}"), 100);
+    }
+    cluster.until_equal();
+    cluster.stop_node(1);
+    cluster.cancel(0, "ORDERS", "i-0");
+    cluster.start_node(1);
+    cluster.until_equal();
+    assert_eq!(cluster.rows(1).len(), 49);
+    cluster.register(1, "ORDERS", "after", 100);
+    cluster.until_shown(0, "ORDERS", "after", |_| true);
+}
+
+#[test]
+fn s57_a_copy_comes_from_whoever_has_one_and_the_newest_record_wins() {
+    let mut cluster = Cluster::prepare(3, &[]);
+    cluster.start_node(0);
+    cluster.start_node(1);
+    cluster.set_between(0, 1, Mode::Cut);
+    cluster.register(0, "ORDERS", "only-0", 100);
+    cluster.register(1, "ORDERS", "only-1", 100);
+    cluster.register(0, "ORDERS", "both", 100);
+    cluster.register(1, "ORDERS", "both", 200);
+    cluster.start_node(2);
+    let rows = cluster.rows(2);
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().any(|row| row.1 == "both" && row.4 == "200"));
+}
+
+#[test]
+fn s55_a_node_that_must_not_open_empty_refuses_lists_until_it_has_asked_often_enough_and_waited() {
+    let mut cluster = Cluster::prepare(
+        2,
+        &[
+            ("eureka.instance.registry.default-open-for-traffic-count", "0"),
+            ("eureka.server.wait-time-in-ms-when-sync-empty", "400"),
+            ("eureka.server.registry-sync-retries", "3"),
+            ("eureka.server.registry-sync-retry-wait-ms", "200"),
+        ],
+    );
+    cluster.start_without_waiting(0);
+    cluster.register(0, "ORDERS", "i-1", 100);
+    assert_eq!(cluster.renew(0, "ORDERS", "i-1", 100), 200, "writes are taken all the time");
+    assert_eq!(cluster.call(0, "GET", "/eureka/apps/", "").status, 403, "not an empty list");
+    until("the node has asked often enough", || cluster.metric(0, "eureka_opened") > 0.0);
+    assert_eq!(cluster.call(0, "GET", "/eureka/apps/", "").status, 403, "clients get time to register");
+    until("the wait is over", || cluster.is_open(0));
+    assert_eq!(cluster.rows(0).len(), 1);
+}
+
+#[test]
+fn s55_a_node_whose_peers_are_away_opens_as_a_spring_server_does_and_copies_later() {
+    let mut cluster = Cluster::prepare(2, &[("eureka.server.registry-sync-retries", "100")]);
+    cluster.start_node(1);
+    cluster.register(1, "ORDERS", "i-1", 100);
+    cluster.link(0, 1).set(Mode::Cut);
+    cluster.start_node(0);
+    assert!(cluster.rows(0).is_empty());
+    cluster.link(0, 1).set(Mode::Open);
+    cluster.until_shown(0, "ORDERS", "i-1", |_| true);
+    assert_eq!(cluster.link(0, 1).batches(), 0, "what was copied is told to nobody");
+}
+
+#[test]
+fn s65_two_nodes_that_start_together_open_both() {
+    let mut cluster = Cluster::prepare(2, &[("eureka.server.registry-sync-retries", "2")]);
+    cluster.start_without_waiting(0);
+    cluster.start_without_waiting(1);
+    for node in [0, 1] {
+        until("the node opens", || cluster.is_open(node));
+    }
+}
+
+#[test]
+fn s62_a_node_that_stops_tells_first_what_it_still_has_to_tell() {
+    let mut cluster = Cluster::start(2, &[]);
+    for n in 0..300 {
+        cluster.register(0, "ORDERS", &format!("i-{n}"), 100);
+    }
+    cluster.stop_node(0);
+    assert_eq!(cluster.rows(1).len(), 300);
+}
+
+#[test]
+fn s76_a_node_registers_itself_everywhere_and_withdraws_when_it_stops() {
+    let mut cluster = Cluster::start(2, &[("eureka.client.register-with-eureka", "true")]);
+    for node in [0, 1] {
+        for id in ["node-0", "node-1"] {
+            cluster.until_shown(node, "EUREKA", id, |i| i["status"] == "UP");
+        }
+    }
+    let is_own = |node: usize, id: &str| {
+        cluster.instance(node, "EUREKA", id).expect("an instance")["isCoordinatingDiscoveryServer"] == "true"
+    };
+    assert!(is_own(0, "node-0") && !is_own(0, "node-1") && !is_own(1, "node-0"));
+    cluster.stop_node(0);
+    cluster.until_gone(1, "EUREKA", "node-0");
+}

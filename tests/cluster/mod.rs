@@ -1,0 +1,10 @@
+//! Several real nodes on loopback that are peers, with a breakable link in every direction between them. Tests carry the
+//! numbers of the scenarios in `replication.md` section 10; `docs/cluster.md` lists where the others are.
+
+mod basics;
+mod conflicts;
+mod joining;
+mod network;
+mod nodes;
+mod partitions;
+mod sending;

@@ -1,0 +1,143 @@
+//! A link in one direction between two nodes: a proxy that passes bytes on, refuses, or swallows them.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// What the link does with connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Mode {
+    /// Bytes pass.
+    Open,
+    /// Connections are closed at once, those that exist too.
+    Cut,
+    /// Connections are taken, and nothing comes back.
+    Silent,
+}
+
+/// The link.
+pub(super) struct Link {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    target: AtomicU16,
+    mode: AtomicU8,
+    is_over: AtomicBool,
+    connections: Mutex<Vec<TcpStream>>,
+    sent: Mutex<Vec<u8>>,
+}
+
+impl Link {
+    /// A link that leads nowhere yet.
+    pub(super) fn new() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let shared = Arc::<Shared>::default();
+        let own = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                if own.is_over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let own = Arc::clone(&own);
+                thread::spawn(move || own.carry(&stream));
+            }
+        });
+        Self { port, shared }
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Where it leads; 0 for nowhere.
+    pub(super) fn lead_to(&self, port: u16) {
+        self.shared.target.store(port, Ordering::SeqCst);
+        self.shared.close_all();
+    }
+
+    pub(super) fn set(&self, mode: Mode) {
+        self.shared.mode.store(mode as u8, Ordering::SeqCst);
+        if mode == Mode::Cut {
+            self.shared.close_all();
+        }
+    }
+
+    /// How many items of an action have been sent, whether they arrived or not.
+    pub(super) fn items(&self, action: &str) -> usize {
+        let sent = self.shared.sent.lock().expect("what was sent");
+        let text = String::from_utf8_lossy(&sent);
+        text.matches(&format!(r#""action":"{action}"}}"#)).count()
+    }
+
+    /// How many requests have been sent to the batch end point.
+    pub(super) fn batches(&self) -> usize {
+        let sent = self.shared.sent.lock().expect("what was sent");
+        String::from_utf8_lossy(&sent).matches("POST /eureka/peerreplication/batch/ HTTP/1.1").count()
+    }
+
+    /// Everything that was sent, as text.
+    pub(super) fn sent(&self) -> String {
+        String::from_utf8_lossy(&self.shared.sent.lock().expect("what was sent")).into_owned()
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        self.shared.close_all();
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+    }
+}
+
+impl Shared {
+    fn is(&self, mode: Mode) -> bool {
+        self.mode.load(Ordering::SeqCst) == mode as u8
+    }
+
+    fn close_all(&self) {
+        for stream in self.connections.lock().expect("connections").drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn carry(self: Arc<Self>, from: &TcpStream) {
+        let target = self.target.load(Ordering::SeqCst);
+        if self.is(Mode::Cut) || target == 0 {
+            return;
+        }
+        let Ok(to) = TcpStream::connect(("127.0.0.1", target)) else { return };
+        let _ = (from.set_nodelay(true), to.set_nodelay(true));
+        let (Ok(from_too), Ok(to_too)) = (from.try_clone(), to.try_clone()) else { return };
+        self.connections.lock().expect("connections").extend([from_too, to_too]);
+        let (Ok(back_from), Ok(back_to)) = (to.try_clone(), from.try_clone()) else { return };
+        let back = Arc::clone(&self);
+        let answers = thread::spawn(move || back.copy(back_from, back_to, false));
+        let Ok(forth) = from.try_clone() else { return };
+        self.copy(forth, to, true);
+        let _ = answers.join();
+    }
+
+    fn copy(&self, mut from: TcpStream, mut to: TcpStream, is_request: bool) {
+        let mut buffer = [0; 16 * 1024];
+        while let Ok(count @ 1..) = from.read(&mut buffer) {
+            if is_request {
+                self.sent.lock().expect("what was sent").extend_from_slice(&buffer[..count]);
+            }
+            if self.is(Mode::Silent) {
+                continue;
+            }
+            if to.write_all(&buffer[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+    }
+}
