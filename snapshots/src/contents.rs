@@ -1,13 +1,13 @@
 //! Reads a store from end to end, and believes nothing of it before all of it has been checked.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use heureka_protocol::AppName;
 use heureka_protocol::InstanceId;
 use heureka_registry::{Now, Record};
 
+use crate::chunks::for_each_pair;
 use crate::doubt::Doubt;
 use crate::frame::{self, FrameError};
 use crate::key::{Key, Kind, Name};
@@ -28,8 +28,8 @@ pub type Owner = (AppName, InstanceId);
 /// An instance as it was stored.
 #[derive(Debug)]
 pub struct LoadedInstance {
-    /// The record, with a lease that counts from now.
-    pub record: Record,
+    /// The record, with a lease that counts from now. Shared from the start: records are large and must not be moved.
+    pub record: Arc<Record>,
     /// Last sign of life that its own record knows of.
     pub seen_timestamp: i64,
     /// True if its lease had ended when it was stored.
@@ -63,19 +63,9 @@ pub struct Contents {
 /// If the store must not be believed.
 pub fn read(store: &dyn Store, now: Now) -> Result<Contents, Doubt> {
     let mut contents = Contents { meta: read_meta(store)?, ..Contents::default() };
-    let mut doubt = None;
     let mut names = Names::default();
-    store.visit(&[], &[], &mut |key, value| match contents.take(key, value, &mut names, now) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(newer) => {
-            doubt = Some(newer);
-            ControlFlow::Break(())
-        }
-    })?;
-    match doubt {
-        Some(doubt) => Err(doubt),
-        None => contents.checked(),
-    }
+    for_each_pair(store, |key, value| contents.take(key, value, &mut names, now))?;
+    contents.checked()
 }
 
 /// Reads only what a store says of itself.
@@ -146,7 +136,7 @@ impl Contents {
                 let stored: StoredInstance<'_> = from_payload(payload)?;
                 let (seen_timestamp, is_ended) = (stored.seen_timestamp, stored.eviction_timestamp != 0);
                 let (app, id) = names.owner(name);
-                let record = stored.into_record(app, id, now)?;
+                let record = Arc::new(stored.into_record(app, id, now)?);
                 self.instances.push(LoadedInstance { record, seen_timestamp, is_ended });
             }
             Key::Override(name) => self.overrides.push((names.owner(name), from_payload(payload)?)),

@@ -61,6 +61,17 @@ impl Mirror {
         Self { name, store, index, meta, batch: Batch::default() }
     }
 
+    /// Closes the store and opens it again, which gives back the memory that a scan has filled.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub fn reopened(self, folder: &DataFolder, opener: &dyn OpenStore) -> Result<Self, StoreError> {
+        let Self { name, store, index, meta, batch } = self;
+        guarded("close", || store.close())?;
+        let store = guarded("open", || opener.open(&folder.store_path(name)))?;
+        Ok(Self { name, store, index, meta, batch })
+    }
+
     /// Takes in changes that belong together; commits first if they do not fit into the batch any more. Returns how many
     /// values were too large: nothing stands under their keys then.
     ///

@@ -179,7 +179,7 @@ impl Restorer {
             self.counts.instances += 1;
             self.leftovers.seen.insert(hash, seen_secs);
             let app = instance.app.clone();
-            self.application(&app).records.push(Arc::new(loaded.record));
+            self.application(&app).records.push(loaded.record);
         }
     }
 

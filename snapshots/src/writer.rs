@@ -233,6 +233,7 @@ impl Writer {
             current.set_opened(false);
         }
         if let Some(leftovers) = leftovers {
+            self.give_memory_back()?;
             self.write_leftovers(leftovers, now)?;
         }
         for (owner, latest) in latest {
@@ -306,6 +307,16 @@ impl Writer {
             stats.live_bytes = mirror.index().live_bytes();
         }
         stats
+    }
+
+    /// After a start the store in use has just been read from end to end.
+    fn give_memory_back(&mut self) -> Result<(), StoreError> {
+        if let Some(folder) = &self.folder
+            && let Some(current) = self.current.take()
+        {
+            self.current = Some(current.reopened(folder, &*self.place.opener)?);
+        }
+        Ok(())
     }
 
     fn write_leftovers(&mut self, leftovers: &Leftovers, now: Now) -> Result<(), StoreError> {
