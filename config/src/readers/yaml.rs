@@ -168,6 +168,9 @@ mod tests {
         }
         assert!(error(&bomb).message.contains("too many"));
         assert!(read_yaml("a: &a [*a]\n", "x").is_err());
+        let keys: String = (0..1_000).map(|n| format!("k{n}: 1,")).collect();
+        let merged_again = format!("b: &b {{{keys}}}\nm: {{<<: [{}]}}\n", "*b,".repeat(1_000));
+        assert!(error(&merged_again).message.contains("too many"));
     }
 
     proptest! {

@@ -41,7 +41,8 @@ struct Builder {
     open: Vec<Open>,
     anchors: HashMap<usize, Rc<Node>>,
     roots: Vec<Rc<Node>>,
-    nodes: usize,
+    /// Nodes that were read, and entries that merge keys looked at.
+    work: usize,
 }
 
 /// Reads all documents; empty ones are left out.
@@ -107,16 +108,15 @@ impl Builder {
 
     fn end(&mut self) -> Result<(), SyntaxError> {
         let Some(open) = self.open.pop() else { return Ok(()) };
-        let content =
-            if open.is_mapping { mapping(open.children)? } else { Content::Sequence(open.children) };
+        let content = match open.is_mapping {
+            true => mapping(open.children, &mut self.work)?,
+            false => Content::Sequence(open.children),
+        };
         self.finish(Node { line: open.line, content }, open.anchor)
     }
 
     fn finish(&mut self, node: Node, anchor: usize) -> Result<(), SyntaxError> {
-        self.nodes += 1;
-        if self.nodes > 4 * MAX_PROPERTIES {
-            return Err(SyntaxError::new(node.line, "too many values in one file"));
-        }
+        add_work(&mut self.work, 1, node.line)?;
         let node = Rc::new(node);
         if anchor > 0 {
             self.anchors.insert(anchor, Rc::clone(&node));
@@ -132,6 +132,15 @@ impl Builder {
         }
         Ok(())
     }
+}
+
+/// Bounds what one file may cost.
+fn add_work(work: &mut usize, more: usize, line: usize) -> Result<(), SyntaxError> {
+    *work += more;
+    if *work > 4 * MAX_PROPERTIES {
+        return Err(SyntaxError::new(line, "too many values in one file"));
+    }
+    Ok(())
 }
 
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, line: usize) -> Result<Content, SyntaxError> {
@@ -156,7 +165,7 @@ fn is_switch_or_number(text: &str) -> bool {
 }
 
 /// Pairs keys with values, resolves merge keys (`<<`), refuses the same key twice as `SnakeYAML` does.
-fn mapping(children: Vec<Rc<Node>>) -> Result<Content, SyntaxError> {
+fn mapping(children: Vec<Rc<Node>>, work: &mut usize) -> Result<Content, SyntaxError> {
     let mut entries: Vec<(Rc<Node>, Rc<Node>)> = Vec::with_capacity(children.len() / 2);
     let mut merged: Vec<Rc<Node>> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
@@ -175,7 +184,7 @@ fn mapping(children: Vec<Rc<Node>>) -> Result<Content, SyntaxError> {
         entries.push((name, value));
     }
     for source in merged {
-        merge(&source, &mut entries, &mut seen)?;
+        merge(&source, &mut entries, &mut seen, work)?;
     }
     Ok(Content::Mapping(entries))
 }
@@ -185,6 +194,7 @@ fn merge(
     source: &Rc<Node>,
     entries: &mut Vec<(Rc<Node>, Rc<Node>)>,
     seen: &mut HashMap<String, usize>,
+    work: &mut usize,
 ) -> Result<(), SyntaxError> {
     let wrong = || SyntaxError::new(source.line, "<< must name a mapping or a list of mappings");
     let mappings: Vec<&Rc<Node>> = match &source.content {
@@ -194,15 +204,13 @@ fn merge(
     };
     for mapping in mappings {
         let Content::Mapping(inherited) = &mapping.content else { return Err(wrong()) };
+        add_work(work, inherited.len(), source.line)?;
         for (name, value) in inherited {
             let text = key_text(name)?;
             if let Entry::Vacant(place) = seen.entry(text) {
                 place.insert(name.line);
                 entries.push((Rc::clone(name), Rc::clone(value)));
             }
-        }
-        if entries.len() > MAX_PROPERTIES {
-            return Err(SyntaxError::new(source.line, "too many values in one file"));
         }
     }
     Ok(())
