@@ -9,8 +9,8 @@ use heureka_actors::cache::Scope;
 use super::error::ApiError;
 use super::path::{ApiVersion, PathError, Resource, Target};
 use super::{
-    applications, batch, body, connections, headers, instances, pages, path, rate_limiter, reply, security,
-    server,
+    applications, batch, body, connections, headers, identity, instances, pages, path, rate_limiter, reply,
+    security, server,
 };
 use crate::node::Node;
 
@@ -97,6 +97,7 @@ async fn api(
     if let Some(refusal) = rate_limiter::refuse(request, node, &resource) {
         return refusal;
     }
+    identity::count(request, node);
     let timer = node.metrics.start(&resource, request.method());
     let answer = call(request, payload, node, version, &resource).await;
     let response = answer.unwrap_or_else(|error: ApiError| {

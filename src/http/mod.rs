@@ -7,6 +7,7 @@ pub mod connections;
 pub mod dispatch;
 pub mod error;
 pub mod headers;
+pub mod identity;
 pub mod instances;
 pub mod negotiate;
 pub mod pages;

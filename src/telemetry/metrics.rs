@@ -11,6 +11,7 @@ use super::gauges::RegistryGauges;
 use super::latency::{Call, Latencies, Timer};
 use super::process_gauges::ProcessGauges;
 use crate::http::connections::Connections;
+use crate::http::identity::Identities;
 use crate::http::path::Resource;
 
 /// Fetches by kind, as Java's `getAll...` counters (spec `registry.md` 8.1).
@@ -52,6 +53,8 @@ pub struct HttpMetrics {
     pub rate_limit: RateLimitCounters,
     /// Requests refused because their address or the node has too many connections.
     pub refused_connections: Counter,
+    /// Requests by the identity that their sender claims.
+    pub identities: Identities,
     latencies: Latencies,
 }
 
@@ -59,6 +62,7 @@ impl HttpMetrics {
     fn register(&self, registry: &mut Registry) {
         registry.register_collector(Box::new(self.latencies.clone()));
         let eureka = registry.sub_registry_with_prefix("eureka");
+        self.identities.register(eureka);
         let mut counter =
             |name: &str, help: &str, counter: &Counter| eureka.register(name, help, counter.clone());
         let (fetches, limited) = (&self.fetches, &self.rate_limit);

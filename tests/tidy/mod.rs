@@ -120,3 +120,16 @@ fn every_crate_takes_the_lints_of_the_workspace() {
         }
     }
 }
+
+/// A dependency without a reason in the docs is one that nobody has decided on.
+#[test]
+fn every_dependency_has_a_reason() {
+    let manifest = manifest(".");
+    let start = manifest.find("[workspace.dependencies]").expect("a table of versions");
+    let table = manifest[start..].split("\n[").next().unwrap_or("");
+    let docs = fs::read_to_string(root().join("docs/dependencies.md")).expect("the page about dependencies");
+    let names = table.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.trim());
+    let unexplained: Vec<&str> =
+        names.filter(|name| !name.starts_with("heureka-") && !docs.contains(&format!("`{name}`"))).collect();
+    assert!(unexplained.is_empty(), "docs/dependencies.md does not say why these are there: {unexplained:?}");
+}
