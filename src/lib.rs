@@ -9,6 +9,7 @@ pub mod dashboard;
 pub mod host;
 pub mod http;
 pub mod limits;
+pub mod listener;
 pub mod node;
 pub mod options;
 pub mod peers;

@@ -3,30 +3,25 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
-use actix_web::{App, HttpServer, web};
-use anyhow::Context;
+use actix_web::web;
 use heureka_actors::replicator::{PeerState, PeerStatus, Replication};
 use heureka_actors::{ChangeSink, Clock, Handle, Options, Running};
 use heureka_config::Settings;
 use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
 use prometheus_client::registry::Registry;
+use tokio::sync::Notify;
 
 use crate::actuator;
-use crate::http::connections::{self, Connections};
-use crate::http::dispatch;
+use crate::http::connections::Connections;
 use crate::http::rate_limiter::RateLimiter;
 use crate::http::security::Credentials;
 use crate::limits::NodeLimits;
+use crate::listener::{self, Listener};
 use crate::options::actor_options;
 use crate::peers::{Membership, identity};
 use crate::telemetry::metrics::{self, HttpMetrics};
-use crate::tls;
-
-/// Idle connections live longer than the 30 s between two heartbeats, so that heartbeats need not reconnect.
-const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
 /// What handlers see of a node.
 pub struct Node {
@@ -157,6 +152,7 @@ pub struct RunningNode {
     /// Addresses that it listens on.
     pub addresses: Vec<SocketAddr>,
     server: ServerHandle,
+    closing: Arc<Notify>,
     management: Option<ServerHandle>,
     membership: Membership,
     actors: Running,
@@ -173,7 +169,7 @@ pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
     let sinks: Vec<Arc<dyn ChangeSink>> = vec![Arc::clone(&replication) as _];
     let actors = heureka_actors::start(clock, options, sinks, seed());
     let node = web::Data::new(Node::new(settings, actors.handle.clone(), replication));
-    let (server, addresses) = listen(&node)?;
+    let Listener { server, addresses, closing } = listener::bind(&node)?;
     let ports: Vec<u16> = addresses.iter().map(SocketAddr::port).collect();
     let membership = Membership::join(&node, &ports);
     let management = actuator::listen(&node)?.map(|server| {
@@ -181,7 +177,8 @@ pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
         actix::spawn(server);
         handle
     });
-    let running = RunningNode { node, addresses, server: server.handle(), management, membership, actors };
+    let handle = server.handle();
+    let running = RunningNode { node, addresses, server: handle, closing, management, membership, actors };
     Ok((running, server))
 }
 
@@ -191,40 +188,13 @@ fn seed() -> u64 {
     RandomState::new().hash_one("eviction")
 }
 
-fn listen(node: &web::Data<Node>) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
-    let data = node.clone();
-    let limits = &node.settings.limits;
-    let workers = node.settings.placement.http_workers;
-    let (connections, per_address) = (node.connections.clone(), limits.max_connections_per_address);
-    let server =
-        HttpServer::new(move || App::new().app_data(data.clone()).default_service(web::to(dispatch::handle)))
-            .workers(workers)
-            .max_connections(limits.max_connections.div_ceil(workers))
-            .keep_alive(KEEP_ALIVE)
-            .client_request_timeout(Duration::from_millis(limits.header_timeout_ms))
-            .tcp_nodelay(true)
-            .on_connect(move |connection, data| {
-                connections::on_connect(&connections, per_address, connection, data)
-            })
-            .shutdown_timeout(node.settings.server.shutdown_timeout_ms.div_ceil(1000))
-            .disable_signals();
-    let address = node.settings.server.socket_address();
-    let bound = match &node.settings.server.tls {
-        Some(tls) => server.bind_rustls_0_23(address, tls::server_config(tls)?),
-        None => server.bind(address),
-    };
-    let server =
-        bound.with_context(|| format!("cannot listen on {address} (server.port, server.address)"))?;
-    let addresses = server.addrs();
-    Ok((server.run(), addresses))
-}
-
 impl RunningNode {
     /// Stops in order: not ready, no lease of its own, no new requests, finish those that run, tell the peers the rest,
     /// then the actors.
     pub async fn stop(self) {
         self.node.is_stopping.store(true, Ordering::SeqCst);
         self.membership.withdraw().await;
+        self.closing.notify_waiters();
         self.server.stop(true).await;
         self.membership.leave().await;
         // Last, so that monitors see a node that is not ready rather than none.

@@ -1,7 +1,7 @@
 //! From a request to the handler of its resource: path, method, then the handler (spec `wire.md` 1.2).
 
-use actix_web::http::header::{ALLOW, HeaderValue, UPGRADE};
-use actix_web::http::{ConnectionType, Method, StatusCode};
+use actix_web::http::header::{ALLOW, HeaderValue};
+use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use heureka_actors::cache::Scope;
@@ -15,18 +15,7 @@ use super::{
 use crate::node::Node;
 
 /// Answers a request. Never fails: whatever goes wrong becomes an answer.
-pub async fn handle(request: HttpRequest, payload: Payload, node: Data<Node>) -> HttpResponse {
-    let offers_upgrade = request.headers().contains_key(UPGRADE);
-    let mut response = answer(request, payload, node).await;
-    if offers_upgrade {
-        // Newer Apache clients offer `Upgrade: TLS/1.2` with every GET. The server below closes such a connection after
-        // the answer; said openly, the client does not put a dead connection back into its pool.
-        response.head_mut().set_connection_type(ConnectionType::Close);
-    }
-    response
-}
-
-async fn answer(request: HttpRequest, mut payload: Payload, node: Data<Node>) -> HttpResponse {
+pub async fn handle(request: HttpRequest, mut payload: Payload, node: Data<Node>) -> HttpResponse {
     if let Some(refusal) = connections::refuse(&request).or_else(|| headers::refuse(&request, &node)) {
         return refusal;
     }

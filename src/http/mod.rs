@@ -17,3 +17,4 @@ pub mod rate_limiter;
 pub mod reply;
 pub mod security;
 pub mod server;
+pub mod upgrade_offers;

@@ -145,13 +145,19 @@ fn a_connection_stays_usable_after_refusals_and_bodies_nobody_needs() {
 }
 
 #[test]
-fn c13_an_offer_of_an_upgrade_is_answered_plainly() {
+fn c13_an_offer_of_an_upgrade_is_overlooked_and_the_connection_stays_usable() {
     let node = fresh_node();
     register(node.port(), "GOOD", "good");
     let head = "GET /eureka/apps HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nConnection: Upgrade\r\nUpgrade: TLS/1.2\r\n\r\n";
-    let answer = raw(node.port(), head.as_bytes(), "GET").expect("an answer");
-    assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
-    assert!(answer.text().contains("UP_1_"));
+    let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let mut reader = BufReader::new(&stream);
+    for _ in 0..3 {
+        (&stream).write_all(head.as_bytes()).expect("sent on the same connection");
+        let answer = read_answer(&mut reader, "GET").expect("an answer on the same connection");
+        assert_eq!((answer.status, answer.header("connection")), (200, None));
+        assert!(answer.text().contains("UP_1_"));
+    }
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! The listener of the registry: plain or TLS, with its limits.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_http::{HttpService, Protocol};
+use actix_service::{ServiceFactoryExt, fn_service, map_config};
+use actix_web::dev::{AppConfig, Server};
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, HttpServer, web};
+use anyhow::Context;
+use heureka_config::settings::ServerTls;
+use tokio::sync::Notify;
+
+use crate::http::connections;
+use crate::http::dispatch;
+use crate::http::upgrade_offers::WithoutOffers;
+use crate::node::Node;
+use crate::tls;
+
+/// Idle connections live longer than the 30 s between two heartbeats, so that heartbeats need not reconnect.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+/// A listener that is bound.
+pub struct Listener {
+    /// Runs until it is stopped.
+    pub server: Server,
+    /// Where it listens.
+    pub addresses: Vec<SocketAddr>,
+    /// Tells idle connections of the plain listener to close; the TLS listener tells its own.
+    pub closing: Arc<Notify>,
+}
+
+/// Binds the listener of a node.
+///
+/// # Errors
+/// If the address cannot be bound or the TLS settings cannot be used.
+pub fn bind(node: &web::Data<Node>) -> anyhow::Result<Listener> {
+    let closing = Arc::new(Notify::new());
+    let (server, addresses) = match &node.settings.server.tls {
+        Some(tls) => bind_tls(node, tls)?,
+        None => bind_plain(node, &closing)?,
+    };
+    Ok(Listener { server, addresses, closing })
+}
+
+fn cannot_listen(address: SocketAddr) -> String {
+    format!("cannot listen on {address} (server.port, server.address)")
+}
+
+/// Put together from the parts of actix-web's own server, because only so a stream can be placed in front of the parser.
+fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
+    let settings = &node.settings;
+    let address = settings.server.socket_address();
+    let socket = std::net::TcpListener::bind(address).with_context(|| cannot_listen(address))?;
+    let local = socket.local_addr()?;
+    let workers = settings.placement.http_workers;
+    let header_timeout = Duration::from_millis(settings.limits.header_timeout_ms);
+    let (data, closing) = (node.clone(), closing.clone());
+    let service = move || {
+        let (data, closing) = (data.clone(), closing.clone());
+        let (connections, limit) =
+            (data.connections.clone(), data.settings.limits.max_connections_per_address);
+        let app = App::new().app_data(data.clone()).default_service(web::to(dispatch::handle));
+        let http = HttpService::build()
+            .keep_alive(KEEP_ALIVE)
+            .client_request_timeout(header_timeout)
+            .local_addr(local)
+            .graceful_shutdown_signal(move || {
+                let closing = closing.clone();
+                async move { closing.notified().await }
+            })
+            .on_connect_ext(move |stream: &WithoutOffers<TcpStream>, data| {
+                connections::on_connect(&connections, limit, &stream.0, data);
+            })
+            // What the default says of host and address serves links to the server itself; none are made.
+            .finish(map_config(app, |()| AppConfig::default()));
+        fn_service(|stream: TcpStream| async move {
+            // Off by default; without it answers in several pieces stall for 40 ms.
+            let _ = stream.set_nodelay(true);
+            let peer = stream.peer_addr().ok();
+            Ok((WithoutOffers(stream), Protocol::Http1, peer))
+        })
+        .and_then(http)
+    };
+    let server = Server::build()
+        .workers(workers)
+        .max_concurrent_connections(settings.limits.max_connections.div_ceil(workers))
+        .shutdown_timeout(settings.server.shutdown_timeout_ms.div_ceil(1000))
+        .disable_signals()
+        .listen("heureka", socket, service)
+        .with_context(|| cannot_listen(address))?;
+    Ok((server.run(), vec![local]))
+}
+
+fn bind_tls(node: &web::Data<Node>, tls: &ServerTls) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
+    let (data, limits) = (node.clone(), &node.settings.limits);
+    let workers = node.settings.placement.http_workers;
+    let (connections, per_address) = (node.connections.clone(), limits.max_connections_per_address);
+    let server =
+        HttpServer::new(move || App::new().app_data(data.clone()).default_service(web::to(dispatch::handle)))
+            .workers(workers)
+            .max_connections(limits.max_connections.div_ceil(workers))
+            .keep_alive(KEEP_ALIVE)
+            .client_request_timeout(Duration::from_millis(limits.header_timeout_ms))
+            .tcp_nodelay(true)
+            .on_connect(move |stream, data| connections::on_connect(&connections, per_address, stream, data))
+            .shutdown_timeout(node.settings.server.shutdown_timeout_ms.div_ceil(1000))
+            .disable_signals();
+    let address = node.settings.server.socket_address();
+    let server =
+        server.bind_rustls_0_23(address, tls::server_config(tls)?).with_context(|| cannot_listen(address))?;
+    let addresses = server.addrs();
+    Ok((server.run(), addresses))
+}
