@@ -62,10 +62,20 @@ pub struct Contents {
 /// # Errors
 /// If the store must not be believed.
 pub fn read(store: &dyn Store, now: Now) -> Result<Contents, Doubt> {
+    let contents = read_doubtful(store, now)?;
+    contents.check()?;
+    Ok(contents)
+}
+
+/// Reads everything that can be read, for people who want to see it: [`Contents::check`] says whether it may be believed.
+///
+/// # Errors
+/// If the store does not describe itself, cannot be read to the end, or was written by a later version.
+pub fn read_doubtful(store: &dyn Store, now: Now) -> Result<Contents, Doubt> {
     let mut contents = Contents { meta: read_meta(store)?, ..Contents::default() };
     let mut names = Names::default();
     for_each_pair(store, |key, value| contents.take(key, value, &mut names, now))?;
-    contents.checked()
+    Ok(contents)
 }
 
 /// Reads only what a store says of itself.
@@ -151,11 +161,14 @@ impl Contents {
         self.first_fault.get_or_insert_with(|| fault.to_string());
     }
 
-    /// The contents if they are, as a whole, what was written last.
+    /// Checks that the contents are, as a whole, what was written last.
     ///
     /// With damaged records the sum cannot be checked any more, but their number can: sled shows damage by losing or
     /// returning values, hardly ever by changing one.
-    fn checked(self) -> Result<Self, Doubt> {
+    ///
+    /// # Errors
+    /// If they are not.
+    pub fn check(&self) -> Result<(), Doubt> {
         let bad = self.bad_keys.len() as u64;
         let found = self.index.seal();
         let all = found.keys + bad;
@@ -168,6 +181,6 @@ impl Contents {
         } else {
             all == self.meta.keys
         };
-        if is_whole { Ok(self) } else { Err(Doubt::BrokenSeal) }
+        if is_whole { Ok(()) } else { Err(Doubt::BrokenSeal) }
     }
 }

@@ -27,7 +27,7 @@ const PROBE: &str = "PROBE";
 /// More than a store needs to open.
 const PROBE_BYTES: usize = 2 * 1024 * 1024;
 const STORE_PREFIX: &str = "store-";
-const QUARANTINE_MARK: &str = ".quarantine-";
+pub(crate) const QUARANTINE_MARK: &str = ".quarantine-";
 /// How many stores in doubt are kept for people to look at.
 pub const QUARANTINES_KEPT: usize = 3;
 

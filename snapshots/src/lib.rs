@@ -32,4 +32,5 @@ mod seen_table;
 pub mod sled_store;
 pub mod store;
 pub mod stored;
+pub mod tools;
 pub mod writer;

@@ -10,5 +10,6 @@ mod properties;
 mod rewriting;
 mod rot;
 mod support;
+mod tools;
 mod world;
 mod writing;

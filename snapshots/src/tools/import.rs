@@ -1,0 +1,133 @@
+//! `heureka snapshot import`: a folder for a node from a JSON document.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use heureka_protocol::AppName;
+use heureka_registry::Now;
+
+use super::{SnapshotDocument, ToolError, lock};
+use crate::doubt::Doubt;
+use crate::folder::{DataFolder, Found};
+use crate::key::{Key, Name};
+use crate::mirror::{Edit, Mirror};
+use crate::store::{OpenStore, StoreError};
+use crate::stored::{StoredInstance, StoredMeta, to_payload};
+
+/// How a document is imported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// Move a snapshot aside that is there already. Otherwise it is left alone and nothing is imported.
+    pub replaces: bool,
+    /// Make everything as fresh as if the registry had just been saved. Otherwise the next start judges the age as written.
+    pub is_fresh: bool,
+}
+
+/// What was imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Instances.
+    pub instances: usize,
+    /// Overrides.
+    pub overrides: usize,
+    /// Tombstones.
+    pub tombstones: usize,
+    /// Where the snapshot that was there is now.
+    pub moved_aside: Option<PathBuf>,
+}
+
+/// Reads a document and makes it the snapshot of a folder. A crash leaves the folder without a snapshot, never with half.
+///
+/// # Errors
+/// [`ToolError`]; the folder has not changed if the document is to blame.
+pub fn import(
+    folder: &Path,
+    opener: &dyn OpenStore,
+    document: &mut dyn Read,
+    options: ImportOptions,
+    now: Now,
+) -> Result<Imported, ToolError> {
+    let mut text = String::new();
+    document.read_to_string(&mut text)?;
+    let mut document: SnapshotDocument<'_> = serde_json::from_str(&text)?;
+    if options.is_fresh {
+        freshen(&mut document, now);
+    }
+    let edits = edits_of(&document, now)?;
+    let folder = lock(folder, now)?;
+    let moved_aside = make_room(&folder, options, now)?;
+    fill(&folder, opener, &document.meta, &edits).map_err(Doubt::from)?;
+    Ok(Imported {
+        instances: document.instances.len(),
+        overrides: document.overrides.len(),
+        tombstones: document.tombstones.len(),
+        moved_aside,
+    })
+}
+
+fn freshen(document: &mut SnapshotDocument<'_>, now: Now) {
+    document.meta.saved_timestamp = now.wall_ms;
+    for instance in &mut document.instances {
+        instance.record.seen_timestamp = now.wall_ms;
+    }
+}
+
+fn make_room(folder: &DataFolder, options: ImportOptions, now: Now) -> Result<Option<PathBuf>, ToolError> {
+    match folder.find()? {
+        Found::Nothing => Ok(None),
+        _ if !options.replaces => Err(ToolError::Occupied(folder.path().to_path_buf())),
+        Found::Store(_) | Found::Doubtful(_) => Ok(folder.move_aside(now.wall_ms)?),
+    }
+}
+
+fn edits_of(document: &SnapshotDocument<'_>, now: Now) -> Result<Vec<Edit>, ToolError> {
+    let mut edits = Vec::new();
+    for entry in &document.instances {
+        let app = AppName::new(&entry.app);
+        let refused = |why: String| invalid(&entry.app, &entry.id, why);
+        let valid = entry.record.clone().into_record(app.clone(), entry.id.as_str().into(), now);
+        valid.map_err(|error| refused(error.to_string()))?;
+        let record = StoredInstance { eviction_timestamp: 0, ..entry.record.clone() };
+        edits.push(put(&app, &entry.id, Key::Instance, &record)?);
+    }
+    for entry in &document.overrides {
+        edits.push(put(&AppName::new(&entry.app), &entry.id, Key::Override, &entry.record)?);
+    }
+    for entry in &document.tombstones {
+        edits.push(put(&AppName::new(&entry.app), &entry.id, Key::Tombstone, &entry.record)?);
+    }
+    Ok(edits)
+}
+
+fn put<'n>(
+    app: &'n AppName,
+    id: &'n str,
+    key: impl FnOnce(Name<'n>) -> Key<'n>,
+    record: &impl serde::Serialize,
+) -> Result<Edit, ToolError> {
+    let key =
+        key(Name { app, id }).to_bytes().ok_or_else(|| invalid(app, id, "the name is too long".into()))?;
+    let payload = to_payload(record).map_err(|error| invalid(app, id, error.to_string()))?;
+    Ok(Edit::Put { key, payload })
+}
+
+fn invalid(app: &str, id: &str, why: String) -> ToolError {
+    ToolError::InvalidEntry { app: app.to_owned(), id: id.to_owned(), why }
+}
+
+fn fill(
+    folder: &DataFolder,
+    opener: &dyn OpenStore,
+    meta: &StoredMeta,
+    edits: &[Edit],
+) -> Result<(), StoreError> {
+    let wall_ms = meta.saved_timestamp;
+    let mut mirror = Mirror::create(folder, opener, meta.clone(), wall_ms)?;
+    let name = mirror.name();
+    for edit in edits {
+        mirror.stage(std::slice::from_ref(edit), wall_ms)?;
+    }
+    mirror.set_opened(true);
+    mirror.close(true, wall_ms)?;
+    folder.point_to(name).map_err(|error| StoreError::new("point to", error))
+}
