@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use heureka_protocol::{Instance, InstanceId, Status};
+use heureka_registry::replication::OwnApplication;
 use heureka_registry::{
     Application, Change, Heartbeat, Lease, LookUp, MetadataLimits, Now, Origin, Record, RegistryError,
     Renewal, RenewalAnswer, StatusOutcome,
@@ -229,6 +230,18 @@ impl AppCore {
         let count = changes.len();
         self.outbox.extend(changes);
         count
+    }
+
+    /// All that is known of the application, to compare it with a peer's (spec `replication.md` 9.3.4).
+    #[must_use]
+    pub fn for_comparison(&self) -> OwnApplication {
+        let recorded =
+            |record: &Arc<Record>| self.application.override_recorded_wall_ms(&record.instance.instance_id);
+        OwnApplication {
+            name: self.application.name().clone(),
+            records: self.application.records().map(|record| (record.clone(), recorded(record))).collect(),
+            tombstones: self.application.tombstones().map(|(id, stone)| (id.clone(), *stone)).collect(),
+        }
     }
 
     /// Forgets what is over; true if the application could be dropped without losing anything.

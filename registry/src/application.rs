@@ -52,6 +52,9 @@ struct Slot {
     /// A heartbeat was answered 404 because the status is UNKNOWN. The client has been asked, so what it says from now
     /// on is the truth and is not asked again, or it would register on every heartbeat (defect D16).
     was_asked_for_status: bool,
+    /// Wall clock of the client's call to this node that removed an override, milliseconds; 0 if the last operation was
+    /// another one. Anti-entropy tells by it which of two nodes has the later operation.
+    override_removed_wall_ms: i64,
 }
 
 /// An override and where it came from.
@@ -119,6 +122,17 @@ impl Application {
     #[must_use]
     pub fn override_of(&self, id: &str) -> Option<&Override> {
         self.overrides.get(id)
+    }
+
+    /// When a client has last set or removed the override of an instance at this node, wall clock in milliseconds; 0 if the
+    /// last operation came from elsewhere or there was none (`replication.md` 9.3.4, 9.3.5).
+    #[must_use]
+    pub fn override_recorded_wall_ms(&self, id: &str) -> i64 {
+        match self.overrides.get(id) {
+            Some(entry) if entry.origin == Origin::Client => entry.since_wall_ms,
+            Some(_) => 0,
+            None => self.leases.get(id).map_or(0, |slot| slot.override_removed_wall_ms),
+        }
     }
 
     /// Number of leases and the renewals a minute that they promise; kept up to date, so asking costs nothing.

@@ -69,7 +69,9 @@ impl Application {
         }
         self.overrides.insert(Arc::clone(&record.instance.instance_id), Override::new(status, origin, now));
         let event = Event { kind: ChangeKind::StatusOverridden, origin, now };
-        StatusOutcome::Changed(self.put_status(&record, (status, status), dirty, event, rules))
+        let change = self.put_status(&record, (status, status), dirty, event, rules);
+        self.note_removal(id, 0);
+        StatusOutcome::Changed(change)
     }
 
     /// Removes an override (invariants S-4 to S-6). The instance gets `status`; without one, or with `UNKNOWN`, which Java
@@ -89,7 +91,15 @@ impl Application {
         }
         let status = status.filter(|status| *status != Status::Unknown).unwrap_or(record.reported_status);
         let event = Event { kind: ChangeKind::OverrideRemoved, origin, now };
-        StatusOutcome::Changed(self.put_status(&record, (status, Status::Unknown), dirty, event, rules))
+        let change = self.put_status(&record, (status, Status::Unknown), dirty, event, rules);
+        self.note_removal(id, if origin == Origin::Client { now.wall_ms } else { 0 });
+        StatusOutcome::Changed(change)
+    }
+
+    fn note_removal(&mut self, id: &str, wall_ms: i64) {
+        if let Some(slot) = self.leases.get_mut(id) {
+            slot.override_removed_wall_ms = wall_ms;
+        }
     }
 
     /// Forgets overrides without a lease, and tombstones, whose time has passed. Call it now and then.

@@ -40,6 +40,7 @@ impl Application {
         let slot = Slot {
             record: Arc::clone(&record),
             was_asked_for_status: record.instance.status == Status::Unknown && self.was_asked_for_status(&id),
+            override_removed_wall_ms: self.leases.get(&id).map_or(0, |slot| slot.override_removed_wall_ms),
         };
         let previous = self.leases.insert(id, slot).map(|slot| slot.record);
         if let Some(previous) = &previous {

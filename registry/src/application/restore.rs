@@ -58,7 +58,7 @@ impl Application {
             self.overrides.insert(Arc::clone(&id), entry);
         }
         self.totals += LeaseTotals::of(&record);
-        let slot = Slot { record, was_asked_for_status: false };
+        let slot = Slot { record, was_asked_for_status: false, override_removed_wall_ms: 0 };
         if let Some(double) = self.leases.insert(id, slot) {
             self.totals -= LeaseTotals::of(&double.record);
         }

@@ -10,17 +10,21 @@
 
 mod backoff;
 mod batch;
+pub mod digest;
 mod intents;
 mod key;
 mod lanes;
 mod queue;
+mod repair;
 mod settings;
 mod slot;
 mod tally;
 
 pub use batch::{Batch, DropReason, Effect, Item, Outcome, Settled, Sick};
+pub use digest::DigestRow;
 pub use intents::{Intents, OverrideKind};
 pub use key::Key;
 pub use queue::PeerQueue;
+pub use repair::{OwnApplication, Remedy, Repair, Round, Rounds, repairs_of};
 pub use settings::QueueSettings;
 pub use tally::Tally;

@@ -9,4 +9,5 @@ mod histories;
 mod limits;
 mod merging;
 mod pace;
+mod repairs;
 mod support;

@@ -19,6 +19,7 @@ use super::batch::Item;
 use super::intents::{Intents, OverrideKind};
 use super::key::{Key, Named};
 use super::lanes::{Lane, Lanes};
+use super::repair::{Remedy, Repair};
 use super::settings::QueueSettings;
 use super::slot::Slot;
 use super::tally::Tally;
@@ -105,9 +106,29 @@ impl PeerQueue {
         self.merge(Key::of(&record.instance), Intents::override_op(kind), Some(record), now_ms);
     }
 
-    /// Takes a registration for this peer only: the peer lacks it, as anti-entropy has found.
-    pub fn offer_repair(&mut self, record: &Arc<Record>, now_ms: u64) {
-        self.merge(Key::of(&record.instance), Intents::REGISTER, Some(record), now_ms);
+    /// Takes what anti-entropy has found to be missing at this peer. A repair of a record that has been replaced meanwhile
+    /// is ignored.
+    pub fn offer_repair(&mut self, repair: &Repair, now_ms: u64) {
+        let intents = match repair.remedy {
+            Remedy::Register => Intents::REGISTER,
+            Remedy::Heartbeat => Intents::HEARTBEAT,
+            // A receiver stores no override that equals the status that it has (defect D18), unless a registration brings it.
+            Remedy::SetOverride => Intents::REGISTER.then(Intents::override_op(OverrideKind::Set)),
+            Remedy::RemoveOverride => Intents::override_op(OverrideKind::Removed),
+            Remedy::Cancel => {
+                return self.offer_cancel(
+                    repair.key.app(),
+                    repair.key.id(),
+                    repair.lease_duration_ms,
+                    now_ms,
+                );
+            }
+        };
+        if let Some(record) = &repair.record
+            && record.lease.clock.get().is_some()
+        {
+            self.merge(repair.key.clone(), intents, Some(record), now_ms);
+        }
     }
 
     /// Takes a cancel for this peer only: it holds what was cancelled here (`replication.md` 9.3.3, 409 body).

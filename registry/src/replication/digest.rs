@@ -1,0 +1,130 @@
+//! What two nodes compare instead of sending everything: a hash per application, then a row per instance of those that
+//! differ (`replication.md` 9.3.4).
+//!
+//! Hashes are of this product only and never meet Java. They must be the same on every machine and in every version that
+//! compares them, so the function is written out here.
+
+use std::sync::Arc;
+
+use heureka_protocol::{DataCenter, Instance, InstanceId, Status};
+
+use crate::record::Record;
+
+/// One instance as two nodes compare it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DigestRow {
+    /// Id.
+    pub id: InstanceId,
+    /// Dirty timestamp.
+    pub dirty: i64,
+    /// Effective status.
+    pub status: Status,
+    /// Override in force, `UNKNOWN` if there is none.
+    pub overridden: Status,
+    /// Hash of what the instance says of itself.
+    pub content: u64,
+    /// When a client has set or removed the override at the node that made the row; 0 if it was not there.
+    pub override_recorded_wall_ms: i64,
+}
+
+impl DigestRow {
+    /// The row of an instance.
+    #[must_use]
+    pub fn of(instance: &Instance, override_recorded_wall_ms: i64) -> Self {
+        Self {
+            id: InstanceId::clone(&instance.instance_id),
+            dirty: instance.last_dirty_timestamp,
+            status: instance.status,
+            overridden: instance.overridden_status,
+            content: content_hash(instance),
+            override_recorded_wall_ms,
+        }
+    }
+
+    fn add_to(&self, hash: &mut Fnv) {
+        hash.text(&self.id);
+        hash.number(self.dirty.cast_unsigned());
+        hash.text(self.status.as_str());
+        hash.text(self.overridden.as_str());
+        hash.number(self.content);
+    }
+}
+
+/// Hash of an application; its records must come in the order of their ids.
+#[must_use]
+pub fn application_hash<'a>(records: impl IntoIterator<Item = &'a Arc<Record>>) -> u64 {
+    let mut hash = Fnv::new();
+    for record in records {
+        DigestRow::of(&record.instance, 0).add_to(&mut hash);
+    }
+    hash.0
+}
+
+/// Hash of what an instance says of itself: everything but times, status and what servers write into it.
+#[must_use]
+pub fn content_hash(instance: &Instance) -> u64 {
+    let mut hash = Fnv::new();
+    hash.text(&instance.host_name);
+    hash.text(&instance.ip_addr);
+    for port in [instance.port, instance.secure_port] {
+        hash.number(u64::from(port.number.cast_unsigned()) << 1 | u64::from(port.enabled));
+    }
+    hash.number(u64::from(instance.lease.renewal_interval_secs.cast_unsigned()));
+    hash.number(u64::from(instance.lease.duration_secs.cast_unsigned()));
+    hash.text(instance.data_center.name());
+    if let DataCenter::Amazon(metadata) = &instance.data_center {
+        hash.entries(metadata.iter());
+    }
+    hash.entries(instance.metadata.iter());
+    let texts = [
+        &instance.app_group_name,
+        &instance.home_page_url,
+        &instance.status_page_url,
+        &instance.health_check_url,
+        &instance.secure_health_check_url,
+        &instance.vip_address,
+        &instance.secure_vip_address,
+        &instance.asg_name,
+    ];
+    for text in texts {
+        hash.text(text.as_deref().unwrap_or("\0"));
+    }
+    hash.0
+}
+
+/// Fowler, Noll and Vo's hash in its variant 1a, 64 bits. Not for secrets: who can forge a collision can as well register.
+struct Fnv(u64);
+
+impl Fnv {
+    const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    /// With its length, so that two neighbours cannot pass for two others.
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.bytes(text.as_bytes());
+    }
+
+    /// Entries in any order give the same.
+    fn entries<'a>(&mut self, entries: impl ExactSizeIterator<Item = (&'a str, &'a str)>) {
+        self.number(entries.len() as u64);
+        let sum = entries.fold(0_u64, |sum, (key, value)| {
+            let mut entry = Self::new();
+            entry.text(key);
+            entry.text(value);
+            sum.wrapping_add(entry.0)
+        });
+        self.number(sum);
+    }
+}
