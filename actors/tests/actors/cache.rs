@@ -81,11 +81,11 @@ async fn all_documents_of_one_version_agree() {
             _ => drop(registry.cancel(&app, &id, Origin::Client).await),
         }
         if step % 40 == 0 {
-            check(&*registry.current_view().await.expect("a view"));
+            check(&registry.current_view().await.expect("a view"));
             tokio::time::sleep(Duration::from_secs(7)).await;
         }
     }
-    check(&*registry.current_view().await.expect("a view"));
+    check(&registry.current_view().await.expect("a view"));
 }
 
 type Content = BTreeMap<(String, String), (Status, Option<ActionType>)>;
