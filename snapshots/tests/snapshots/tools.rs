@@ -67,10 +67,8 @@ fn a_document_carries_everything_into_another_folder() {
     let mut other = fresh(world.now);
     let done = imported(&other, &text, KEEP).unwrap();
     assert_eq!((done.overrides > 0, done.tombstones, done.moved_aside), (true, 1, None));
-    assert_eq!(
-        exported(&other.place().path, world.now),
-        text.replace("\"generation\": 4", "\"generation\": 2")
-    );
+    let records = |text: &str| text[text.find("\"bad_records\"").unwrap()..].to_owned();
+    assert_eq!(records(&exported(&other.place().path, world.now)), records(&text));
     world.start();
     other.start();
     assert_eq!((other.outcome(), other.picture()), ("warm", world.picture()));
