@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn joined_crc_equals_the_crc_of_the_whole_for_every_cut() {
-        let text: Vec<u8> = (0..2000_u32).map(|i| (i * i >> 3) as u8).collect();
+        let text: Vec<u8> = (0..2000_u32).map(|i| ((i * i) >> 3) as u8).collect();
         for cut in 0..=text.len() {
             let (a, b) = text.split_at(cut);
             assert_eq!(join(crc(a), crc(b), shift_of(b.len() as u64)), crc(&text), "cut at {cut}");
