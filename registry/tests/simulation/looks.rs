@@ -1,0 +1,122 @@
+//! What must be true once the network is whole and nobody writes any more.
+
+use heureka_protocol::Instance;
+
+use crate::startup::is_same_content;
+use crate::truth::{Promise, Stage};
+use crate::world::World;
+
+impl World {
+    /// After a few rounds of heartbeats: the living are everywhere with the same dirty timestamp, the cancelled are
+    /// nowhere, and what nobody doubts is the same to the last member.
+    pub fn look_after_rounds(&mut self, epoch: usize) {
+        for who in 0..self.plan.clients {
+            let place = format!("{} after the rounds of epoch {epoch}", self.ids[who]);
+            if self.clients[who].is_live() {
+                self.look_at_living(who, &place);
+            } else if self.truths[who].stage == Stage::Cancelled {
+                let weak = self.truths[who].weak.filter(|_| self.promise == Promise::Heartbeats);
+                let found = self.holders(who);
+                self.require(found.is_empty() || weak.is_some(), || {
+                    format!("{place}: cancelled, but found at {found:?}")
+                });
+                self.count(if weak.is_some() { "cancels in doubt" } else { "cancels looked for" });
+            }
+        }
+    }
+
+    /// After the end of every dead lease: nothing but the living, unless self-preservation keeps the dead.
+    pub fn look_after_lease_end(&mut self, epoch: usize) {
+        let mut all_equal = true;
+        for who in 0..self.plan.clients {
+            let place = format!("{} after the leases of epoch {epoch}", self.ids[who]);
+            if self.clients[who].is_live() {
+                self.look_at_living(who, &place);
+                all_equal &= self.truths[who].doubt.is_none();
+                self.settle_doubt(who);
+                continue;
+            }
+            let keepers: Vec<usize> =
+                self.holders(who).into_iter().filter(|n| self.nodes[*n].is_expiration_enabled()).collect();
+            self.require(keepers.is_empty(), || format!("{place}: gone, but found at {keepers:?}"));
+            if self.holders(who).is_empty() {
+                self.forget_doubt(who);
+            } else {
+                all_equal = false;
+                self.count("dead kept by self-preservation");
+            }
+        }
+        if all_equal || self.promise == Promise::AntiEntropy {
+            let hashes: Vec<String> = self.up().iter().map(|n| self.nodes[*n].counts.hash_code()).collect();
+            let are_equal = hashes.windows(2).all(|pair| pair[0] == pair[1]);
+            self.require(are_equal, || format!("the hashes differ: {hashes:?}"));
+            self.count("hashes compared");
+        }
+    }
+
+    fn look_at_living(&mut self, who: usize, place: &str) {
+        let copies = self.copies(who);
+        let nodes = self.up();
+        let holders = self.holders(who);
+        self.require(holders == nodes, || format!("{place}: alive, but found at {holders:?} of {nodes:?}"));
+        let dirty: Vec<i64> = copies.iter().map(|copy| copy.last_dirty_timestamp).collect();
+        self.require(dirty.windows(2).all(|pair| pair[0] == pair[1]), || {
+            format!("{place}: dirty timestamps {dirty:?}")
+        });
+        let doubt = self.truths[who].doubt.filter(|_| self.promise == Promise::Heartbeats);
+        if let Some(why) = doubt {
+            return self.count(why);
+        }
+        self.count("living looked at");
+        let shown = |copy: &Instance| {
+            let note = copy.metadata.get("note").unwrap_or("-");
+            format!("{} override {} note {note}", copy.status, copy.overridden_status)
+        };
+        let are_same = copies.windows(2).all(|pair| is_same_content(&pair[0], &pair[1]));
+        self.require(are_same, || {
+            let texts: Vec<String> = copies.iter().map(shown).collect();
+            format!("{place}: {texts:?}")
+        });
+        let app = self.plan.app_of(who);
+        let wanted = self.truths[who].wanted;
+        let found: Vec<_> = nodes.iter().map(|n| self.nodes[*n].override_of(app, &self.ids[who])).collect();
+        self.require(found.iter().all(|found| *found == wanted), || {
+            format!("{place}: override {wanted:?} was acknowledged, {found:?} found")
+        });
+    }
+
+    /// Where the nodes agree again, their state is the truth from now on.
+    fn settle_doubt(&mut self, who: usize) {
+        let copies = self.copies(who);
+        let app = self.plan.app_of(who);
+        let found: Vec<_> =
+            self.up().iter().map(|n| self.nodes[*n].override_of(app, &self.ids[who])).collect();
+        let are_same = copies.windows(2).all(|pair| is_same_content(&pair[0], &pair[1]))
+            && found.windows(2).all(|pair| pair[0] == pair[1]);
+        if are_same {
+            self.truths[who].doubt = None;
+            self.truths[who].wanted = found.first().copied().flatten();
+        }
+    }
+
+    fn forget_doubt(&mut self, who: usize) {
+        let app = self.plan.app_of(who);
+        let has_orphan = self.nodes.iter().any(|node| node.override_of(app, &self.ids[who]).is_some());
+        let truth = &mut self.truths[who];
+        truth.wanted = None;
+        truth.weak = None;
+        truth.doubt = has_orphan.then_some("an override without a lease");
+    }
+
+    fn holders(&self, who: usize) -> Vec<usize> {
+        self.up().into_iter().filter(|n| self.record(*n, who).is_some()).collect()
+    }
+
+    fn copies(&self, who: usize) -> Vec<Instance> {
+        self.up()
+            .into_iter()
+            .filter_map(|n| self.record(n, who))
+            .map(|record| record.instance.clone())
+            .collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! The cluster in a box: nodes of the pure rules and queues, a hostile network, clients and operators, all on one virtual
+//! clock and one seed (`docs/simulation.md`).
+//!
+//! `HEUREKA_SIM_SEED=n` replays one seed, with `HEUREKA_SIM_TRACE=1` also its course; `HEUREKA_SIM_SEEDS=n` sets how many
+//! seeds are tried, `HEUREKA_SIM_FIRST=n` where they begin.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails, also inside its helpers")]
+
+mod agenda;
+mod bugs;
+mod chance;
+mod clients;
+mod looks;
+mod network;
+mod node;
+mod operators;
+mod plan;
+mod receiver;
+mod replication;
+mod startup;
+mod steps;
+mod troubles;
+mod truth;
+mod wire;
+mod world;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use crate::bugs::Bug;
+use crate::truth::Promise;
+use crate::world::{Coverage, World};
+
+/// Seeds of a normal run.
+const SEEDS: u64 = 1_000;
+/// Seeds within which a planted bug must be found.
+const SEEDS_PER_BUG: u64 = 200;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+/// Runs one seed; a panic is a failure like any other.
+fn run(seed: u64, bug: Option<Bug>) -> Result<Coverage, String> {
+    let is_traced = std::env::var("HEUREKA_SIM_TRACE").is_ok();
+    let world = || World::new(seed, bug, Promise::configured(), is_traced).run();
+    catch_unwind(AssertUnwindSafe(world)).unwrap_or_else(|_| Err("a panic, see above".to_owned()))
+}
+
+#[test]
+fn all_histories_keep_the_promises() {
+    let first = number("HEUREKA_SIM_FIRST").unwrap_or(0);
+    let seeds = match number("HEUREKA_SIM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => first..first + number("HEUREKA_SIM_SEEDS").unwrap_or(SEEDS),
+    };
+    let started = Instant::now();
+    let (mut events, mut failures) = (0, Vec::new());
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for seed in seeds.clone() {
+        match run(seed, None) {
+            Ok(coverage) => {
+                events += coverage.events;
+                coverage.counts.into_iter().for_each(|(what, n)| *counts.entry(what).or_default() += n);
+            }
+            Err(words) => failures.push(format!("HEUREKA_SIM_SEED={seed}: {words}")),
+        }
+    }
+    println!("{} seeds, {events} events, {:?}", seeds.end - seeds.start, started.elapsed());
+    counts.iter().for_each(|(what, count)| println!("{count:>9} {what}"));
+    let shown = failures.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
+    assert!(failures.is_empty(), "{} seeds failed:\n{shown}", failures.len());
+}
+
+#[test]
+fn a_seed_replays_exactly() {
+    for seed in 0..20 {
+        let (one, other) = (run(seed, None).unwrap(), run(seed, None).unwrap());
+        assert_eq!(
+            (one.events, one.course, one.counts),
+            (other.events, other.course, other.counts),
+            "{seed}"
+        );
+    }
+}
+
+#[test]
+fn every_planted_bug_is_found() {
+    let mut missed = Vec::new();
+    for bug in Bug::ALL {
+        match (0..SEEDS_PER_BUG).find_map(|seed| Some((seed, run(seed, Some(bug)).err()?))) {
+            Some((seed, words)) => println!("{bug:?} was found by seed {seed}: {words}"),
+            None => missed.push(bug),
+        }
+    }
+    assert!(missed.is_empty(), "not found: {missed:?}");
+}

@@ -1,0 +1,68 @@
+//! Somebody with a console: sets overrides and takes them away again, at whichever node the load balancer gives.
+
+use heureka_protocol::Status;
+use heureka_registry::replication::OverrideKind;
+use heureka_registry::{ChangeKind, Origin, StatusOutcome};
+
+use crate::agenda::Event;
+use crate::truth::Stage;
+use crate::world::World;
+
+impl World {
+    pub fn operate(&mut self) {
+        let next_ms = self.now_ms + self.chance.range(1..2 * self.plan.operate_ms);
+        self.agenda.put(next_ms, Event::Operate);
+        let who = self.chance.index(self.plan.clients);
+        let n = if self.chance.permille(700) { self.clients[who].at() } else { self.some_member() };
+        if self.is_calm || !self.nodes[n].is_up || self.nodes[n].is_leaving || !self.is_visible(n, who) {
+            return;
+        }
+        self.doubt_if_overlapping(who, n);
+        if !self.plan.rules.store_equal_override && self.untold(n, who).override_op {
+            self.truths[who].doubt("merged while equal overrides are not stored");
+        }
+        let removes = self.truths[who].wanted.is_some() && self.chance.permille(600);
+        let status = if removes {
+            self.chance.pick(&[None, Some(Status::Up)])
+        } else {
+            Some(self.chance.pick(&[Status::OutOfService, Status::OutOfService, Status::Down, Status::Up]))
+        };
+        let id = self.ids[who].clone();
+        let outcome = self.on_app(n, who, |app, now, rules| match (removes, status) {
+            (false, Some(status)) => app.set_status(&id, status, None, Origin::Client, now, rules),
+            _ => app.remove_override(&id, status, None, Origin::Client, now, rules),
+        });
+        self.note(format_args!("operator at {n}: client {who}, removes {removes}, {status:?}"));
+        self.count("override operations");
+        self.operated(n, who, removes, outcome);
+    }
+
+    fn operated(&mut self, n: usize, who: usize, removes: bool, outcome: StatusOutcome) {
+        match outcome {
+            StatusOutcome::NotFound => {}
+            StatusOutcome::Unchanged => {
+                let kind = if removes { OverrideKind::Removed } else { OverrideKind::Set };
+                let mono_ms = self.node_now(n).mono_ms;
+                let told = self.nodes[n].told();
+                if let Some(record) = self.record(n, who).cloned() {
+                    for link in self.nodes[n].links.values_mut() {
+                        link.queue.offer_override(&record, kind, mono_ms);
+                    }
+                }
+                self.require_told(n, told, 1);
+                self.wrote(n, who, true, None);
+            }
+            StatusOutcome::Changed(change) => {
+                let truth = &mut self.truths[who];
+                truth.wanted = match change.kind {
+                    ChangeKind::StatusOverridden => Some(change.record.instance.status),
+                    _ => None,
+                };
+                if truth.stage == Stage::Cancelled {
+                    truth.doubt("an operation on what was cancelled");
+                }
+                self.wrote(n, who, true, Some(change));
+            }
+        }
+    }
+}

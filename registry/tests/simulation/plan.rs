@@ -1,0 +1,106 @@
+//! What a seed decides before a history begins: size, settings, and how hostile the world is.
+
+use heureka_registry::replication::QueueSettings;
+use heureka_registry::{LeaseExpiry, ProtectionSettings, Rules};
+
+use crate::chance::Chance;
+
+/// Names of the applications.
+pub const APPS: [&str; 3] = ["ORDERS", "USERS", "STOCK"];
+
+/// Shape of one history.
+#[derive(Debug)]
+pub struct Plan {
+    /// Places for nodes; some may stay empty until somebody joins.
+    pub places: usize,
+    /// Nodes at the start.
+    pub members: usize,
+    /// Clients, each with one instance.
+    pub clients: usize,
+    /// Applications that the instances belong to.
+    pub apps: usize,
+    pub renewal_secs: u64,
+    pub duration_secs: u64,
+    /// Storms, each followed by a heal and two looks.
+    pub epochs: usize,
+    pub storm_ms: u64,
+    /// Mean time between two changes of the network, and between two troubles of nodes.
+    pub weather_ms: u64,
+    pub trouble_ms: u64,
+    /// Mean time between two spontaneous acts of one client, and between two operations on overrides.
+    pub act_ms: u64,
+    pub operate_ms: u64,
+    /// How long a sender waits for an answer.
+    pub timeout_ms: u64,
+    /// Senders say that they keep the order of events, as nodes of our kind do.
+    pub announces: bool,
+    pub rules: Rules,
+    pub queue: QueueSettings,
+    pub protection: ProtectionSettings,
+}
+
+impl Plan {
+    /// Draws a plan. Small numbers find more: two instances meet more often than two hundred.
+    pub fn draw(chance: &mut Chance) -> Self {
+        let places = chance.pick(&[2, 3, 3, 3, 4, 5]);
+        let renewal_secs = chance.pick(&[10, 15, 30]);
+        let eviction_interval_ms = chance.pick(&[5_000, 10_000, 20_000]);
+        let rules = Rules {
+            store_equal_override: chance.permille(700),
+            lease_expiry: if chance.permille(800) { LeaseExpiry::Java } else { LeaseExpiry::Exact },
+            eviction_interval_ms,
+            ..Rules::default()
+        };
+        let queue = QueueSettings {
+            batch_items_max: chance.pick(&[3, 10, 250]),
+            batches_in_flight_max: chance.pick(&[1, 4, 4]),
+            slots_max: chance.pick(&[4, 100_000, 100_000, 100_000]),
+            eviction_interval_ms,
+            ..QueueSettings::default()
+        };
+        let protection = ProtectionSettings { enabled: chance.permille(500), ..Default::default() };
+        let members = if chance.permille(700) { places } else { places - 1 };
+        Self {
+            places,
+            members,
+            clients: 2 + chance.index(9),
+            apps: 1 + chance.index(3),
+            renewal_secs,
+            duration_secs: 3 * renewal_secs,
+            epochs: 1 + chance.index(3),
+            storm_ms: chance.range(20_000..150_000),
+            weather_ms: chance.pick(&[2_000, 8_000, 30_000]),
+            trouble_ms: chance.pick(&[10_000, 40_000, 120_000, 1_000_000]),
+            act_ms: chance.pick(&[5_000, 20_000, 60_000]),
+            operate_ms: chance.pick(&[3_000, 10_000, 40_000]),
+            timeout_ms: chance.pick(&[200, 200, 1_000]),
+            announces: chance.permille(800),
+            rules,
+            queue,
+            protection,
+        }
+    }
+
+    /// Heartbeats have repaired by then what they can: the longest pause of a queue, three rounds, and the way.
+    pub fn rounds_ms(&self) -> u64 {
+        let pauses_ms = 2 * self.queue.congestion_pause_ms.1;
+        pauses_ms + 3 * self.renewal_secs * 1000 + 5_000
+    }
+
+    /// Every lease without heartbeats has ended by then, the rate of a full minute is known twice over, and as many
+    /// sweeps have passed as the limit of each needs.
+    pub fn lease_end_ms(&self) -> u64 {
+        let sweeps = u64::try_from(self.clients).unwrap() + 2;
+        2 * self.duration_secs * 1000 + 120_000 + sweeps * self.rules.eviction_interval_ms
+    }
+
+    /// The client that an id belongs to.
+    pub fn who(id: &str) -> usize {
+        id.trim_start_matches("i-").parse().unwrap()
+    }
+
+    /// The application of a client.
+    pub fn app_of(&self, who: usize) -> &'static str {
+        APPS[who % self.apps]
+    }
+}
