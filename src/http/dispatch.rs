@@ -15,7 +15,13 @@ use super::{
 use crate::node::Node;
 
 /// Answers a request. Never fails: whatever goes wrong becomes an answer.
-pub async fn handle(request: HttpRequest, mut payload: Payload, node: Data<Node>) -> HttpResponse {
+pub async fn handle(request: HttpRequest, payload: Payload, node: Data<Node>) -> HttpResponse {
+    let is_head = request.method() == Method::HEAD;
+    let response = answer(request, payload, node).await;
+    if is_head { reply::head_only(response) } else { response }
+}
+
+async fn answer(request: HttpRequest, mut payload: Payload, node: Data<Node>) -> HttpResponse {
     if let Some(refusal) = connections::refuse(&request).or_else(|| headers::refuse(&request, &node)) {
         return refusal;
     }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, VARY};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, VARY};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 use heureka_actors::cache::{Document, Encoding};
@@ -39,6 +39,16 @@ pub fn document(content_type: &'static str, encoding: Encoding, document: Arc<Do
     let mut builder = typed(StatusCode::OK, content_type, encoding);
     builder.insert_header((VARY, HeaderValue::from_static("Accept-Encoding")));
     builder.body(BoxBody::new(body))
+}
+
+/// The answer to HEAD: the head of the answer to GET, length included, and nothing behind it. Leaving the body out is not
+/// left to the server below: it forgets that it was a HEAD as soon as it has read a request behind it.
+pub fn head_only(response: HttpResponse) -> HttpResponse {
+    let BodySize::Sized(length) = response.body().size() else { return response };
+    let mut response = response.map_body(|_, _| BoxBody::new(NoBytes));
+    response.head_mut().no_chunking(true);
+    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    response
 }
 
 fn typed(status: StatusCode, content_type: &'static str, encoding: Encoding) -> HttpResponseBuilder {
@@ -100,9 +110,32 @@ impl MessageBody for DocumentBody {
     }
 }
 
+/// A body of unknown length that has no bytes: the only kind beside which a length may be written by hand.
+struct NoBytes;
+
+impl MessageBody for NoBytes {
+    type Error = std::convert::Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        Poll::Ready(None)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[actix_web::test]
+    async fn head_keeps_the_length_and_drops_the_body() {
+        let head = head_only(body(StatusCode::OK, "text/plain", "twelve bytes"));
+        assert_eq!(head.headers().get(CONTENT_LENGTH).map(HeaderValue::as_bytes), Some(&b"12"[..]));
+        let bytes = actix_web::body::to_bytes(head.into_body()).await;
+        assert!(bytes.is_ok_and(|bytes| bytes.is_empty()));
+    }
 
     #[test]
     fn a_body_hands_out_every_byte_once_in_bounded_pieces() {

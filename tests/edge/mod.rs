@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod command_line;
+mod connections;
 mod limiter;
 mod limits;
 mod security;
