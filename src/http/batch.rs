@@ -51,7 +51,9 @@ pub async fn apply(
     }
     let sender = sender(request);
     let is_gzipped = negotiate::is_gzipped(request);
-    let bytes = body::read(&mut payload, is_gzipped, node.limits.batch).await.map_err(ApiError::Body)?;
+    let bytes = body::read(request, &mut payload, is_gzipped, node.limits.batch, &node.connections.bodies)
+        .await
+        .map_err(ApiError::Body)?;
     let items = batch::read_list(&bytes, &node.limits.reader).map_err(ApiError::UnreadableBatch)?;
     if sender.as_ref() == Some(node.replication.own()) {
         // This node has met itself under another name: nothing is applied, and the answer says who has answered.

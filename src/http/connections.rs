@@ -15,15 +15,19 @@ use actix_web::{HttpRequest, HttpResponse};
 use actix_tls::accept::rustls_0_23::TlsStream;
 use socket2::SockRef;
 
+use super::body::BodyBudget;
 use super::reply;
 
 /// How long sent bytes may stay unread by the other side before the connection is given up.
 const UNREAD_ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Open connections per address. Locked once when a connection opens and once when it closes.
+/// What callers hold of the node.
 #[derive(Debug, Default)]
 pub struct Connections {
+    /// Open connections per address. Locked once when a connection opens and once when it closes.
     open: Mutex<HashMap<IpAddr, usize>>,
+    /// Bodies on their way in.
+    pub bodies: BodyBudget,
 }
 
 /// One open connection; counts itself off when it closes.

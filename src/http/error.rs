@@ -102,6 +102,7 @@ impl ApiError {
             | Self::ContentType(ContentTypeError::Malformed(_)) => StatusCode::BAD_REQUEST,
             Self::Body(BodyError::TooLarge(_)) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Body(BodyError::TooSlow(_)) => StatusCode::REQUEST_TIMEOUT,
+            Self::Body(BodyError::Crowded) => StatusCode::SERVICE_UNAVAILABLE,
             Self::ContentType(ContentTypeError::Unsupported(_)) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Registry(refused) | Self::RegistryOnHeartbeat(refused) => match refused {
                 Refused::Overloaded { .. } | Refused::TimedOut | Refused::Stopping => {

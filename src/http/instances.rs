@@ -29,7 +29,9 @@ pub async fn register(
     let format = negotiate::body_format(request).map_err(ApiError::ContentType)?;
     let is_gzipped = negotiate::is_gzipped(request);
     let bytes =
-        body::read(&mut payload, is_gzipped, node.limits.registration).await.map_err(ApiError::Body)?;
+        body::read(request, &mut payload, is_gzipped, node.limits.registration, &node.connections.bodies)
+            .await
+            .map_err(ApiError::Body)?;
     let draft = match format {
         BodyFormat::Json => json::read_instance(&bytes, &node.limits.reader),
         BodyFormat::Xml => xml::read_instance(&bytes, &node.limits.reader),
