@@ -78,7 +78,7 @@ async fn answer_alone(request: HttpRequest, node: Data<Node>) -> HttpResponse {
         Err(PathError::NotFound) => return reply::empty(StatusCode::NOT_FOUND),
         Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
     };
-    if let Some(refusal) = security::refuse(&request, &node, &target) {
+    if let Some(refusal) = security::refuse(&request, &node, &target).await {
         return refusal;
     }
     let Target::Other(segments) = &target else { return reply::empty(StatusCode::NOT_FOUND) };

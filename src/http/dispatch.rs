@@ -43,7 +43,7 @@ async fn answer(request: HttpRequest, mut payload: Payload, node: Data<Node>) ->
         Err(PathError::NotFound) => return pages::handle_odd(&request, &node).await,
         Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
     };
-    if let Some(refusal) = security::refuse(&request, &node, &target) {
+    if let Some(refusal) = security::refuse(&request, &node, &target).await {
         return refusal;
     }
     match target {

@@ -1,38 +1,60 @@
 //! HTTP basic authentication, if a user is configured (spec `spring.md` 1.5).
+//!
+//! A hashed password takes a tenth of a second to check, by design. Anybody can make us check one, so it happens on a
+//! thread of its own, one at a time, and only so many wait: wrong passwords slow down nobody but other wrong passwords.
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use actix_web::http::header::{AUTHORIZATION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::web;
 use actix_web::{HttpRequest, HttpResponse};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use heureka_config::settings::{BasicAuth, PasswordForm};
 use subtle::ConstantTimeEq;
+use tokio::sync::Semaphore;
 
 use super::path::Target;
 use super::reply;
 use crate::node::Node;
 
+/// Checks of hashed passwords that may wait; above it a caller is told to come back.
+const WAITING_CHECKS_MAX: usize = 32;
+
 /// Refuses a request without valid credentials: 401 with a challenge. Only the health endpoint is open to all; wrong
 /// credentials are refused there too. Nothing ever asks for a CSRF token.
-pub fn refuse(request: &HttpRequest, node: &Node, target: &Target<'_>) -> Option<HttpResponse> {
+pub async fn refuse(request: &HttpRequest, node: &Node, target: &Target<'_>) -> Option<HttpResponse> {
     let user = node.settings.security.basic.as_ref()?;
-    let given = request.headers().get(AUTHORIZATION);
-    let is_granted = match given {
-        Some(header) => node.credentials.check(header, user),
-        None => is_open(node, target),
+    let verdict = match request.headers().get(AUTHORIZATION) {
+        Some(header) => node.credentials.check(header, user).await,
+        None if is_open(node, target) => Verdict::Granted,
+        None => Verdict::Refused,
     };
-    if is_granted {
-        return None;
+    match verdict {
+        Verdict::Granted => None,
+        Verdict::Refused => {
+            let mut response = reply::empty(StatusCode::UNAUTHORIZED);
+            let challenge = HeaderValue::from_static("Basic realm=\"Realm\"");
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+            Some(response)
+        }
+        Verdict::Busy => {
+            let reason = "too many passwords wait to be checked";
+            let mut response = reply::text(StatusCode::SERVICE_UNAVAILABLE, reason.to_owned());
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            Some(response)
+        }
     }
-    let mut response = reply::empty(StatusCode::UNAUTHORIZED);
-    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"Realm\""));
-    Some(response)
 }
 
-/// True if valid credentials come with the request.
+/// True if valid credentials come with a request that [`refuse`] has let pass. Checks nothing that takes time.
 pub fn is_authenticated(request: &HttpRequest, node: &Node) -> bool {
     match (&node.settings.security.basic, request.headers().get(AUTHORIZATION)) {
-        (Some(user), Some(header)) => node.credentials.check(header, user),
+        (Some(user), Some(header)) => match user.form {
+            PasswordForm::Plain => is_right(header, user),
+            PasswordForm::Bcrypt => node.credentials.is_last_good(header),
+        },
         _ => false,
     }
 }
@@ -45,27 +67,70 @@ fn is_open(node: &Node, target: &Target<'_>) -> bool {
     expected.all(|part| given.next().is_some_and(|segment| segment == part))
 }
 
-/// Checks credentials. bcrypt takes a tenth of a second by design, so the last header that passed is remembered.
-#[derive(Debug, Default)]
+/// What is made of an `Authorization` header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Granted,
+    Refused,
+    /// Too many others are being checked: 503.
+    Busy,
+}
+
+/// Checks credentials. The last header that passed is remembered, so that a fleet with the right password waits once.
+#[derive(Debug)]
 pub struct Credentials {
-    last_good: std::sync::Mutex<Option<HeaderValue>>,
+    last_good: Mutex<Option<HeaderValue>>,
+    /// One permit for each check that may wait or run.
+    places: Arc<Semaphore>,
+    /// The one check that runs.
+    turn: Arc<Semaphore>,
+}
+
+impl Default for Credentials {
+    fn default() -> Self {
+        Self {
+            last_good: Mutex::default(),
+            places: Arc::new(Semaphore::new(WAITING_CHECKS_MAX)),
+            turn: Arc::new(Semaphore::new(1)),
+        }
+    }
 }
 
 impl Credentials {
-    fn check(&self, header: &HeaderValue, user: &BasicAuth) -> bool {
+    async fn check(&self, header: &HeaderValue, user: &BasicAuth) -> Verdict {
         match user.form {
-            PasswordForm::Plain => is_right(header, user),
-            PasswordForm::Bcrypt => {
-                let mut last = self.last_good.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                if last.as_ref().is_some_and(|good| bool::from(good.as_bytes().ct_eq(header.as_bytes()))) {
-                    return true;
-                }
-                let is_right = is_right(header, user);
-                if is_right {
-                    *last = Some(header.clone());
-                }
-                is_right
+            PasswordForm::Plain if is_right(header, user) => Verdict::Granted,
+            PasswordForm::Plain => Verdict::Refused,
+            PasswordForm::Bcrypt if self.is_last_good(header) => Verdict::Granted,
+            PasswordForm::Bcrypt => self.check_hash(header, user).await,
+        }
+    }
+
+    fn is_last_good(&self, header: &HeaderValue) -> bool {
+        let last = self.last_good.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().is_some_and(|good| bool::from(good.as_bytes().ct_eq(header.as_bytes())))
+    }
+
+    async fn check_hash(&self, header: &HeaderValue, user: &BasicAuth) -> Verdict {
+        let Ok(place) = self.places.clone().try_acquire_owned() else { return Verdict::Busy };
+        let Ok(turn) = self.turn.clone().acquire_owned().await else { return Verdict::Busy };
+        // Somebody with the same header may have waited in front.
+        if self.is_last_good(header) {
+            return Verdict::Granted;
+        }
+        let (given, user) = (header.clone(), user.clone());
+        let check = web::block(move || {
+            // Held by the check and not by the caller: one that goes away does not let another check run beside it.
+            let _permits = (place, turn);
+            is_right(&given, &user)
+        });
+        match check.await {
+            Ok(true) => {
+                *self.last_good.lock().unwrap_or_else(PoisonError::into_inner) = Some(header.clone());
+                Verdict::Granted
             }
+            Ok(false) => Verdict::Refused,
+            Err(_) => Verdict::Busy,
         }
     }
 }
@@ -95,6 +160,7 @@ fn decode(header: &HeaderValue) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt;
     use heureka_config::Secret;
 
     fn header(text: &str) -> HeaderValue {
@@ -109,10 +175,45 @@ mod tests {
         assert!(!is_right(&HeaderValue::from_static("Bearer x"), &plain));
         let hash = bcrypt::hash("secret", 4).expect("a hash");
         let hashed = BasicAuth { user: "u".into(), form: PasswordForm::Bcrypt, password: Secret::new(hash) };
-        let credentials = Credentials::default();
+        assert!(is_right(&header("u:secret"), &hashed) && !is_right(&header("u:Secret"), &hashed));
+    }
+
+    fn hashed(password: &str) -> BasicAuth {
+        let hash = bcrypt::hash(password, 4).expect("a hash");
+        BasicAuth { user: "u".into(), form: PasswordForm::Bcrypt, password: Secret::new(hash) }
+    }
+
+    #[actix_web::test]
+    async fn a_right_header_is_checked_once_and_a_wrong_one_always() {
+        let (credentials, user) = (Credentials::default(), hashed("secret"));
         for _ in 0..2 {
-            assert!(credentials.check(&header("u:secret"), &hashed));
-            assert!(!credentials.check(&header("u:Secret"), &hashed));
+            assert_eq!(credentials.check(&header("u:secret"), &user).await, Verdict::Granted);
+            assert_eq!(credentials.check(&header("u:Secret"), &user).await, Verdict::Refused);
+            assert!(credentials.is_last_good(&header("u:secret")));
+        }
+    }
+
+    #[actix_web::test]
+    async fn checks_never_run_on_the_thread_of_the_caller_and_only_so_many_wait() {
+        let (credentials, user) = (Credentials::default(), hashed("secret"));
+        assert_eq!(credentials.check(&header("u:secret"), &user).await, Verdict::Granted);
+        // While the only turn is taken nothing is checked, whoever asks.
+        let turn = credentials.turn.clone().acquire_owned().await.expect("a turn");
+        let wrong = header("u:wrong");
+        let mut waiting: Vec<_> =
+            (0..WAITING_CHECKS_MAX).map(|_| Box::pin(credentials.check(&wrong, &user))).collect();
+        for check in &mut waiting {
+            assert!(check.as_mut().now_or_never().is_none());
+        }
+        assert_eq!(credentials.check(&wrong, &user).await, Verdict::Busy);
+        assert_eq!(
+            credentials.check(&header("u:secret"), &user).await,
+            Verdict::Granted,
+            "a known one passes"
+        );
+        drop(turn);
+        for check in waiting {
+            assert_eq!(check.await, Verdict::Refused);
         }
     }
 }
