@@ -72,7 +72,7 @@ fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(
                 async move { closing.notified().await }
             })
             .on_connect_ext(move |stream: &WithoutOffers<TcpStream>, data| {
-                connections::on_connect(&connections, limit, &stream.0, data);
+                connections::on_connect(&connections, limit, stream.get_ref(), data);
             })
             // What the default says of host and address serves links to the server itself; none are made.
             .finish(map_config(app, |()| AppConfig::default()));
@@ -80,7 +80,7 @@ fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(
             // Off by default; without it answers in several pieces stall for 40 ms.
             let _ = stream.set_nodelay(true);
             let peer = stream.peer_addr().ok();
-            Ok((WithoutOffers(stream), Protocol::Http1, peer))
+            Ok((WithoutOffers::new(stream), Protocol::Http1, peer))
         })
         .and_then(http)
     };

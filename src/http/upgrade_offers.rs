@@ -1,81 +1,300 @@
 //! Offers to upgrade a connection are overlooked, as the Java servers do (spec `spring.md` 7.5).
 //!
 //! Apache's HTTP client, from version 5.4 on and with it every current Spring client, sends `Connection: Upgrade` and
-//! `Upgrade: TLS/1.2` with each plain GET. The HTTP library below takes the first of the two as a wish that it cannot
-//! refuse, and closes the connection after the answer. So the name of that header is made unknown before the library sees
-//! it; a server that does not want to upgrade ignores the offer (RFC 9110, 7.8).
+//! `Upgrade: TLS/1.2` with each plain GET; Java's own client offers `h2c` with every plain request, also with those that
+//! have a body. The HTTP library below takes this as a wish that it cannot refuse and closes the connection after the
+//! answer; what follows an offer of WebSocket it takes for a stream. A server that does not want to upgrade ignores the
+//! offer (RFC 9110, 7.8). So the one word that makes an offer is made unreadable on its way in: one byte of it changes. No
+//! byte is added, dropped or held back, so nothing that is read here can move the border between two requests.
+//!
+//! To find heads, the lengths of bodies are followed. Where that fails nothing is changed any more, and the worst that a
+//! wrong guess can do is to change one letter of a body line that looks like an offer.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Methods that come with offers; their requests have no body in which something could look like a header.
-const METHODS: [&[u8]; 3] = [b"GET ", b"HEAD ", b"OPTIONS "];
-const HEADER: &[u8] = b"\r\nconnection:";
-const HEAD_END: &[u8] = b"\r\n\r\n";
+/// Longest header name that matters: `transfer-encoding`.
+const NAME_MAX: usize = 17;
+/// What takes the place of the last letter of an offer.
+const STRUCK: u8 = b'-';
 
 /// A stream whose requests offer no upgrade.
 #[derive(Debug)]
-pub struct WithoutOffers<T>(pub T);
+pub struct WithoutOffers<Io> {
+    io: Io,
+    offers: Offers,
+}
 
-impl<T: AsyncRead + Unpin> AsyncRead for WithoutOffers<T> {
+impl<Io> WithoutOffers<Io> {
+    /// A connection, from its first byte on.
+    pub fn new(io: Io) -> Self {
+        Self { io, offers: Offers::default() }
+    }
+
+    /// The connection itself.
+    pub const fn get_ref(&self) -> &Io {
+        &self.io
+    }
+}
+
+impl<Io: AsyncRead + Unpin> AsyncRead for WithoutOffers<Io> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.0).poll_read(cx, buf))?;
-        overlook_offer(&mut buf.filled_mut()[before..]);
+        let this = &mut *self;
+        let known = buf.filled().len();
+        ready!(Pin::new(&mut this.io).poll_read(cx, buf))?;
+        this.offers.strike(&mut buf.filled_mut()[known..]);
         Poll::Ready(Ok(()))
     }
 }
 
-/// Renames a `Connection` header that says nothing but `Upgrade`, if these bytes begin with a head. Clients send a head in
-/// one piece; one that comes in several is left as it is, and its connection closes after the answer.
-fn overlook_offer(bytes: &mut [u8]) {
-    if !METHODS.iter().any(|method| bytes.starts_with(method)) {
-        return;
-    }
-    let head_len = find(bytes, HEAD_END).unwrap_or(bytes.len());
-    let Some(at) = find(&bytes[..head_len], HEADER) else { return };
-    let value = &bytes[at + HEADER.len()..head_len];
-    let value_len = find(value, b"\r\n").unwrap_or(value.len());
-    if value[..value_len].trim_ascii().eq_ignore_ascii_case(b"upgrade") {
-        // Behind the line break stands the `C`.
-        bytes[at + 2] = b'x';
-    }
-}
-
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window.eq_ignore_ascii_case(wanted))
-}
-
-impl<T: AsyncWrite + Unpin> AsyncWrite for WithoutOffers<T> {
+impl<Io: AsyncWrite + Unpin> AsyncWrite for WithoutOffers<Io> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
+        Pin::new(&mut self.io).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
+        Pin::new(&mut self.io).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
+        Pin::new(&mut self.io).poll_shutdown(cx)
     }
 
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        pieces: &[io::IoSlice<'_>],
+        slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, pieces)
+        Pin::new(&mut self.io).poll_write_vectored(cx, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.0.is_write_vectored()
+        self.io.is_write_vectored()
+    }
+}
+
+/// Where in a request the next byte stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In a head, in a line of this kind.
+    Head(Line),
+    /// In a body of which so many bytes follow.
+    Body(u64),
+    /// In the line that says how long the next chunk of a body is.
+    ChunkSize { size: u64, is_read: bool },
+    /// In a chunk, or in the line end behind it.
+    Chunk(u64),
+    /// Behind the last chunk; true at the start of a line.
+    Trailer(bool),
+    /// Lost: nothing is changed any more.
+    Lost,
+}
+
+/// A line of a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// Before its colon; the name so far stands in `Offers::name`.
+    Name,
+    /// Behind the colon of a header that may hold this word, of which so many letters were just read.
+    Word(&'static [u8], usize),
+    /// Behind the colon of `Content-Length`.
+    Length,
+    /// Anything else.
+    Other,
+}
+
+/// What is known of the request that is being read.
+#[derive(Debug)]
+struct Offers {
+    place: Place,
+    name: [u8; NAME_MAX],
+    name_len: usize,
+    has_request_line: bool,
+    length: Option<u64>,
+    is_chunked: bool,
+}
+
+impl Default for Offers {
+    fn default() -> Self {
+        Self {
+            place: Place::Head(Line::Name),
+            name: [0; NAME_MAX],
+            name_len: 0,
+            has_request_line: false,
+            length: None,
+            is_chunked: false,
+        }
+    }
+}
+
+impl Offers {
+    /// Strikes the offers out of the bytes that come next.
+    fn strike(&mut self, bytes: &mut [u8]) {
+        let mut at = 0;
+        while at < bytes.len() {
+            at += match self.place {
+                Place::Head(Line::Other) => self.skip_line(&bytes[at..]),
+                Place::Body(left) => self.skip(left, bytes.len() - at, Place::Body, Self::next_head),
+                Place::Chunk(left) => self.skip(left, bytes.len() - at, Place::Chunk, Self::next_chunk),
+                Place::Lost => return,
+                Place::Head(line) => {
+                    self.head_byte(line, &mut bytes[at]);
+                    1
+                }
+                Place::ChunkSize { size, is_read } => {
+                    self.chunk_size_byte(size, is_read, bytes[at]);
+                    1
+                }
+                Place::Trailer(is_line_start) => {
+                    self.trailer_byte(is_line_start, bytes[at]);
+                    1
+                }
+            };
+        }
+    }
+
+    fn skip_line(&mut self, bytes: &[u8]) -> usize {
+        match bytes.iter().position(|byte| *byte == b'\n') {
+            Some(end) => {
+                self.end_line();
+                end + 1
+            }
+            None => bytes.len(),
+        }
+    }
+
+    fn skip(&mut self, left: u64, have: usize, stay: fn(u64) -> Place, then: fn() -> Place) -> usize {
+        let skipped = left.min(have as u64);
+        self.place = if skipped == left { then() } else { stay(left - skipped) };
+        // At most `have`, which is a `usize`.
+        skipped as usize
+    }
+
+    const fn next_head() -> Place {
+        Place::Head(Line::Name)
+    }
+
+    const fn next_chunk() -> Place {
+        Place::ChunkSize { size: 0, is_read: false }
+    }
+
+    fn head_byte(&mut self, line: Line, byte: &mut u8) {
+        if *byte == b'\n' {
+            if line == Line::Name && self.name_len == 0 {
+                self.end_head()
+            } else {
+                self.end_line()
+            }
+            return;
+        }
+        let next = match line {
+            Line::Name => self.name_byte(*byte),
+            Line::Word(word, read) => {
+                let read = match byte.to_ascii_lowercase() {
+                    letter if letter == word[read] => read + 1,
+                    letter => usize::from(letter == word[0]),
+                };
+                if read == word.len() {
+                    *byte = STRUCK;
+                }
+                Line::Word(word, read % word.len())
+            }
+            Line::Length if !self.takes_digit(*byte) => {
+                self.place = Place::Lost;
+                return;
+            }
+            Line::Length | Line::Other => line,
+        };
+        self.place = Place::Head(next);
+    }
+
+    fn name_byte(&mut self, byte: u8) -> Line {
+        if byte == b':' {
+            return match &self.name[..self.name_len] {
+                b"connection" => Line::Word(b"upgrade", 0),
+                b"upgrade" => Line::Word(b"websocket", 0),
+                b"content-length" => Line::Length,
+                b"transfer-encoding" => {
+                    self.is_chunked = true;
+                    Line::Other
+                }
+                _ => Line::Other,
+            };
+        }
+        // Most lines cannot be one of those, and most of them tell by their first letter.
+        if self.name_len == 0 && !matches!(byte, b'\r' | b'C' | b'c' | b'U' | b'u' | b'T' | b't') {
+            return Line::Other;
+        }
+        // The end of a head is an empty line; the carriage return in it is no name.
+        if byte == b'\r' && self.name_len == 0 {
+            return Line::Name;
+        }
+        match self.name.get_mut(self.name_len) {
+            Some(place) => {
+                *place = byte.to_ascii_lowercase();
+                self.name_len += 1;
+                Line::Name
+            }
+            None => Line::Other,
+        }
+    }
+
+    /// False if the length has become larger than any body can be.
+    fn takes_digit(&mut self, byte: u8) -> bool {
+        if !byte.is_ascii_digit() {
+            return true;
+        }
+        let digit = u64::from(byte - b'0');
+        self.length = self.length.unwrap_or(0).checked_mul(10).and_then(|length| length.checked_add(digit));
+        self.length.is_some()
+    }
+
+    fn end_line(&mut self) {
+        self.has_request_line = true;
+        self.name_len = 0;
+        self.place = Self::next_head();
+    }
+
+    /// An empty line: the end of a head, unless there was none yet.
+    fn end_head(&mut self) {
+        if !self.has_request_line {
+            return;
+        }
+        let place = match self.length {
+            _ if self.is_chunked => Self::next_chunk(),
+            Some(length) if length > 0 => Place::Body(length),
+            _ => Self::next_head(),
+        };
+        *self = Self { place, ..Self::default() };
+    }
+
+    fn chunk_size_byte(&mut self, size: u64, is_read: bool, byte: u8) {
+        self.place = match (byte, char::from(byte).to_digit(16)) {
+            (b'\n', _) if size == 0 => Place::Trailer(true),
+            (b'\n', _) => Place::Chunk(size.saturating_add(2)),
+            (_, Some(digit)) if !is_read => match size.checked_mul(16) {
+                Some(size) => Place::ChunkSize { size: size + u64::from(digit), is_read },
+                None => Place::Lost,
+            },
+            // An extension, or the line end.
+            _ => Place::ChunkSize { size, is_read: true },
+        };
+    }
+
+    fn trailer_byte(&mut self, is_line_start: bool, byte: u8) {
+        self.place = match byte {
+            b'\n' if is_line_start => Self::next_head(),
+            b'\n' => Place::Trailer(true),
+            b'\r' => Place::Trailer(is_line_start),
+            _ => Place::Trailer(false),
+        };
     }
 }
 
@@ -83,28 +302,44 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for WithoutOffers<T> {
 mod tests {
     use super::*;
 
-    fn overlooked(text: &str) -> String {
+    /// What is left of a text that comes in reads of this size.
+    fn struck(text: &str, size: usize) -> String {
+        let mut offers = Offers::default();
         let mut bytes = text.as_bytes().to_vec();
-        overlook_offer(&mut bytes);
+        bytes.chunks_mut(size).for_each(|read| offers.strike(read));
         String::from_utf8(bytes).expect("still text")
     }
 
     #[test]
-    fn only_a_pure_offer_of_a_request_without_body_is_overlooked() {
-        assert_eq!(
-            overlooked("GET / HTTP/1.1\r\nHost: x\r\nCONNECTION:  upgrade \r\nUpgrade: TLS/1.2\r\n\r\n"),
-            "GET / HTTP/1.1\r\nHost: x\r\nxONNECTION:  upgrade \r\nUpgrade: TLS/1.2\r\n\r\n"
+    fn offers_are_struck_out_of_every_head_and_out_of_nothing_else() {
+        let body = "\r\nConnection: Upgrade\r\n\r\nGET / HTTP/1.1\r\nConnection: upgrade\r\n\r\n";
+        let (length, chunk) = (body.len(), format!("{:x};a=b\r\n{body}\r\n", body.len()));
+        let before = format!(
+            "\r\nGET /Upgrade HTTP/1.1\r\nHost: upgrade\r\nConnection: keep-alive, Upgrade, x\r\nUpgrade: TLS/1.2\r\n\r\n\
+             POST / HTTP/1.1\r\nX-Connection: Upgrade\r\nContent-Length: {length}\r\n\r\n{body}\
+             PUT / HTTP/1.1\r\ntransfer-encoding: chunked\r\nCONNECTION:UPGRADE\r\n\r\n{chunk}{chunk}0\r\nConnection: Upgrade\r\n\r\n\
+             GET / HTTP/1.1\r\nConnection: uupgrade\r\nUpgrade: WebSocket\r\nConnection-x: Upgrade\r\n\r\n"
         );
-        for untouched in [
-            "GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
-            "GET / HTTP/1.1\r\nConnection: Upgrade, close\r\n\r\n",
-            "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nConnection: upgrade\r\n\r\n",
-            "PUT / HTTP/1.1\r\nConnection: upgrade\r\n\r\n",
-            "GET / HTTP/1.1\r\nX-Connection: upgrade\r\n\r\n",
-            "GET",
-            "",
+        let after = before
+            .replacen("keep-alive, Upgrade, x", "keep-alive, Upgrad-, x", 1)
+            .replacen("CONNECTION:UPGRADE", "CONNECTION:UPGRAD-", 1)
+            .replacen("uupgrade", "uupgrad-", 1)
+            .replacen("WebSocket", "WebSocke-", 1);
+        for size in 1..before.len() {
+            assert_eq!(struck(&before, size), after, "reads of {size} bytes");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_followed_is_left_alone() {
+        let offer = "GET / HTTP/1.1\r\nConnection: Upgrade\r\n\r\n";
+        for head in [
+            "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n",
         ] {
-            assert_eq!(overlooked(untouched), untouched);
+            let text = format!("{head}{offer}");
+            assert_eq!(struck(&text, 7), text);
         }
     }
 }

@@ -82,3 +82,41 @@ fn a_gzip_body_of_several_members_is_one_body() {
     assert_eq!(answer.status, 204, "{}", answer.text());
     assert_eq!(get(node.port(), "/eureka/apps/ORDERS/i-1").status, 200);
 }
+
+#[test]
+fn an_offer_of_any_kind_on_any_request_leaves_its_connection_usable() {
+    let node = fresh_node();
+    register(node.port(), "ORDERS", "i-1");
+    let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let mut reader = BufReader::new(&stream);
+    let body = instance("ORDERS", "i-2");
+    let chunked = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    let whole = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+    let in_chunks = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
+    let h2c =
+        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";
+    for offer in [
+        "Connection: Upgrade\r\nUpgrade: TLS/1.2\r\n",
+        "Connection: keep-alive, upgrade\r\nUpgrade: TLS/1.2\r\n",
+        "CONNECTION:Upgrade\r\nUPGRADE:WebSocket\r\n",
+        h2c,
+    ] {
+        for (line, headers, text, status) in [
+            ("GET /eureka/apps/ORDERS", "", "", 200),
+            ("POST /eureka/apps/ORDERS", whole.as_str(), body.as_str(), 204),
+            ("POST /eureka/apps/ORDERS", in_chunks, chunked.as_str(), 204),
+            ("PUT /eureka/apps/ORDERS/i-2", "", "", 200),
+            ("DELETE /eureka/apps/ORDERS/i-2", "", "", 200),
+        ] {
+            let request = format!("{line} HTTP/1.1\r\nHost: x\r\n{offer}{headers}\r\n{text}");
+            // In two pieces, cut inside the head.
+            let (first, second) = request.split_at(line.len() + 30);
+            (&stream).write_all(first.as_bytes()).expect("sent");
+            std::thread::yield_now();
+            (&stream).write_all(second.as_bytes()).expect("sent");
+            let answer = read_answer(&mut reader, line).expect("an answer on the same connection");
+            assert_eq!((answer.status, answer.header("connection")), (status, None), "{line} {offer}");
+        }
+    }
+}
