@@ -11,6 +11,7 @@ use actix_web::rt::net::TcpStream;
 use actix_web::{App, HttpServer, web};
 use anyhow::Context;
 use heureka_config::settings::ServerTls;
+use socket2::{Domain, Socket, Type};
 use tokio::sync::Notify;
 
 use crate::http::connections;
@@ -21,6 +22,11 @@ use crate::tls;
 
 /// Idle connections live longer than the 30 s between two heartbeats, so that heartbeats need not reconnect.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+/// Connections that the system holds ready until they are accepted.
+const BACKLOG: i32 = 4096;
+/// How long a refused sender may go on sending before its connection is cut: cut at once, it would not get its answer.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A listener that is bound.
 pub struct Listener {
@@ -53,7 +59,7 @@ fn cannot_listen(address: SocketAddr) -> String {
 fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
     let settings = &node.settings;
     let address = settings.server.socket_address();
-    let socket = std::net::TcpListener::bind(address).with_context(|| cannot_listen(address))?;
+    let socket = bind_socket(address).with_context(|| cannot_listen(address))?;
     let local = socket.local_addr()?;
     let workers = settings.placement.http_workers;
     let header_timeout = Duration::from_millis(settings.limits.header_timeout_ms);
@@ -66,6 +72,7 @@ fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(
         let http = HttpService::build()
             .keep_alive(KEEP_ALIVE)
             .client_request_timeout(header_timeout)
+            .client_disconnect_timeout(DISCONNECT_TIMEOUT)
             .local_addr(local)
             .graceful_shutdown_signal(move || {
                 let closing = closing.clone();
@@ -94,6 +101,16 @@ fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(
     Ok((server.run(), vec![local]))
 }
 
+/// As actix-web does it. The standard library's own `bind` holds 128 connections ready, too few for a fleet that comes
+/// back at once after a restart.
+fn bind_socket(address: SocketAddr) -> std::io::Result<std::net::TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
 fn bind_tls(node: &web::Data<Node>, tls: &ServerTls) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
     let (data, limits) = (node.clone(), &node.settings.limits);
     let workers = node.settings.placement.http_workers;
@@ -102,6 +119,7 @@ fn bind_tls(node: &web::Data<Node>, tls: &ServerTls) -> anyhow::Result<(Server, 
         HttpServer::new(move || App::new().app_data(data.clone()).default_service(web::to(dispatch::handle)))
             .workers(workers)
             .max_connections(limits.max_connections.div_ceil(workers))
+            .backlog(BACKLOG.unsigned_abs())
             .keep_alive(KEEP_ALIVE)
             .client_request_timeout(Duration::from_millis(limits.header_timeout_ms))
             .tcp_nodelay(true)

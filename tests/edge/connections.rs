@@ -120,3 +120,19 @@ fn an_offer_of_any_kind_on_any_request_leaves_its_connection_usable() {
         }
     }
 }
+
+#[test]
+fn a_sender_that_goes_on_after_a_refusal_still_gets_its_answer() {
+    let node = fresh_node();
+    let length = 4 << 20;
+    let head = format!(
+        "POST /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    );
+    for _ in 0..10 {
+        let mut stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+        stream.write_all(head.as_bytes()).expect("sent");
+        stream.write_all(&vec![b' '; length]).expect("sent, though refused");
+        assert_eq!(read_answer(&mut BufReader::new(stream), "POST").expect("an answer").status, 413);
+    }
+}
