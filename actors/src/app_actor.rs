@@ -27,15 +27,16 @@ pub struct AppActor {
 }
 
 impl AppActor {
-    /// An actor for an application, usually an empty one.
+    /// An actor for an application, usually an empty one. What it has counts in the totals of the registry already.
     pub fn new(
         shared: Arc<Shared>,
         application: Application,
         cache: Addr<CacheActor>,
         registry: Addr<RegistryActor>,
     ) -> Self {
+        let published_totals = application.totals();
         let core = AppCore { shared, application, outbox: Vec::new(), notes: Vec::new() };
-        Self { core, cache, registry, published_totals: LeaseTotals::default(), is_retired: false }
+        Self { core, cache, registry, published_totals, is_retired: false }
     }
 
     /// Sends what a step has produced. Order matters: the reply leaves after the changes are in the cache's mailbox, so

@@ -33,13 +33,13 @@ pub struct CacheActor {
 }
 
 impl CacheActor {
-    /// An actor with an empty view.
-    pub fn new(shared: Arc<Shared>, options: CacheOptions) -> Self {
+    /// An actor with a view that has been published, usually an empty one.
+    pub fn new(shared: Arc<Shared>, options: CacheOptions, view: View) -> Self {
         let last_publication = Instant::now().checked_sub(options.merge_window).unwrap_or_else(Instant::now);
         Self {
             shared,
             options,
-            view: View::default(),
+            view,
             is_dirty: false,
             last_publication,
             publication_took: Duration::ZERO,

@@ -7,7 +7,8 @@ use actix::prelude::*;
 use heureka_protocol::{AppName, Instance, InstanceId, Status};
 use heureka_registry::histories::Histories;
 use heureka_registry::{
-    Heartbeat, MetadataLimits, Origin, QuickRenewal, Record, RegistryError, RenewalAnswer, StartedFrom,
+    Application, Heartbeat, MetadataLimits, Origin, QuickRenewal, Record, RegistryError, RenewalAnswer,
+    StartedFrom,
 };
 
 use crate::app_actor::{NotPerformed, Perform};
@@ -21,6 +22,7 @@ use crate::error::Refused;
 use crate::history::Note;
 use crate::options::Options;
 use crate::registry_actor::{EvictNow, GetHistories, Open, RegistryActor, TakeNotes};
+use crate::restore;
 use crate::shared::{ChangeSink, Shared};
 
 /// Longest wait for an actor. A registry that is slower than this is not working.
@@ -43,19 +45,33 @@ pub struct Running {
     arbiters: OwnedArbiters,
 }
 
-/// Starts the actors. Needs a running actix system.
+/// Starts the actors without any application. Needs a running actix system.
 pub fn start(clock: Clock, options: Options, sinks: Vec<Arc<dyn ChangeSink>>, seed: u64) -> Running {
+    start_with(clock, options, sinks, seed, Vec::new())
+}
+
+/// Starts the actors with applications that a snapshot has given back. They are served from the first moment: view,
+/// directory and totals are complete when this returns. No sink hears of them.
+pub fn start_with(
+    clock: Clock,
+    options: Options,
+    sinks: Vec<Arc<dyn ChangeSink>>,
+    seed: u64,
+    applications: Vec<Application>,
+) -> Running {
     let arbiters = OwnedArbiters::start(options.placement);
     let cache_options = options.cache.clone();
     let shared = Arc::new(Shared::new(clock, options, sinks));
+    let view = restore::publish_view(&shared, &applications);
     let cache = arbiters.start_cache({
         let shared = shared.clone();
-        move || CacheActor::new(shared, cache_options)
+        move || CacheActor::new(shared, cache_options, view)
     });
     let registry = arbiters.start_registry({
         let (shared, cache, leases) = (shared.clone(), cache.clone(), arbiters.for_leases());
         move || RegistryActor::new(shared, cache, leases, seed)
     });
+    restore::start_applications(&shared, &arbiters.for_leases(), &cache, &registry, applications);
     Running { handle: Handle { shared, registry, cache }, arbiters }
 }
 

@@ -27,11 +27,12 @@ pub mod metrics;
 pub mod options;
 pub mod registry_actor;
 pub mod replicator;
+mod restore;
 pub mod shared;
 
 pub use app_core::{AppCore, StatusAnswer};
 pub use clock::Clock;
 pub use error::Refused;
-pub use handle::{Handle, Running, start};
+pub use handle::{Handle, Running, start, start_with};
 pub use options::{CacheOptions, LimitOptions, Options, Placement};
 pub use shared::{ChangeSink, Shared};

@@ -151,6 +151,20 @@ impl Handler<Open> for RegistryActor {
     }
 }
 
+/// The applications that the registry starts with; sent before anybody else can send anything.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct TakeDirectory(pub Directory);
+
+impl Handler<TakeDirectory> for RegistryActor {
+    type Result = ();
+
+    fn handle(&mut self, TakeDirectory(directory): TakeDirectory, _: &mut Self::Context) {
+        self.application_count = directory.len();
+        self.directory = directory;
+    }
+}
+
 /// Notes for the histories.
 #[derive(Message)]
 #[rtype(result = "()")]

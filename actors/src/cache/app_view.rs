@@ -57,6 +57,12 @@ impl AppView {
         }
     }
 
+    /// An application with instances that are not news: deltas do not show them. They must be in the order of their ids.
+    #[must_use]
+    pub fn restored(name: AppName, entries: Vec<Arc<Entry>>) -> Self {
+        Self { entries, ..Self::new(name) }
+    }
+
     /// Live instances in id order.
     #[must_use]
     pub fn entries(&self) -> &[Arc<Entry>] {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use heureka_protocol::StatusCounts;
 use heureka_protocol::document::Form;
-use heureka_registry::{Change, Now};
+use heureka_registry::{Application, Change, Now};
 
 use super::app_view::AppView;
 use super::document::{Apps, Document, FULL_VERSION, assemble};
@@ -28,6 +28,26 @@ pub struct View {
 }
 
 impl View {
+    /// The view of a registry that starts with these applications. Its delta is empty: whoever holds an older copy finds
+    /// that the hash differs, and fetches everything.
+    #[must_use]
+    pub fn restored<'a>(applications: impl IntoIterator<Item = &'a Application>, now: Now) -> Self {
+        let mut view = Self::default();
+        for application in applications {
+            let records = application.records().cloned();
+            let entries: Vec<_> = records.map(|record| Arc::new(Entry::new(record, now))).collect();
+            for entry in &entries {
+                view.index(None, Some(entry));
+            }
+            if !entries.is_empty() {
+                let name = application.name().clone();
+                view.apps.insert(name.clone(), Arc::new(AppView::restored(name, entries)));
+            }
+        }
+        view.bump_version();
+        view
+    }
+
     /// Grows by one with every publication that shows something new.
     #[must_use]
     pub fn version(&self) -> u64 {

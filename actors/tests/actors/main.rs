@@ -9,6 +9,7 @@ mod panics;
 mod replication;
 mod replication_support;
 mod replication_wire;
+mod restore;
 mod retirement;
 mod support;
 mod time;
