@@ -17,7 +17,6 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const INSTANCES: usize = 10_000;
 
 /// Does something and says how often it allocated and what it kept, per instance.
-#[allow(clippy::cast_precision_loss)]
 fn count<R>(name: &str, times: usize, work: impl FnOnce() -> R) -> R {
     let region = Region::new(ALLOCATOR);
     let result = work();

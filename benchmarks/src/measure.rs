@@ -77,7 +77,6 @@ impl<'a> Side<'a> {
 
     /// What it has reached.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
     pub fn summary(&self) -> Summary {
         let mut all = Outcome::default();
         let mut generator = Duration::ZERO;
@@ -113,7 +112,6 @@ const BUFFER_BYTES: usize = 64 * 1024;
 impl Slice {
     /// CPU time of the server per answer, in microseconds.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
     pub fn cpu_us(&self) -> f64 {
         self.server.total().as_secs_f64() * 1e6 / self.outcome.answers.max(1) as f64
     }

@@ -32,7 +32,6 @@ impl Random {
     }
 
     /// A number from 0 up to 1.
-    #[allow(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }

@@ -1,30 +1,16 @@
 //! The table of one node beside actix-web handlers that do nothing.
 
-use std::time::Duration;
-
 use heureka_bench::fleet::Fleet;
-use heureka_bench::measure::Rhythm;
 use heureka_bench::report::{Figure, table};
+use heureka_bench::scenarios::operations::Operation;
 use heureka_bench::scenarios::{Plan, baseline, churn, idle, memory, setup, start, visibility};
-use heureka_bench::servers::Launcher;
 
 use super::arguments::Arguments;
-use super::heureka_binary;
+use super::plan;
 
 /// Measures and prints.
 pub async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let is_quick = arguments.has("quick");
-    let rhythm = match is_quick {
-        true => Rhythm { rounds: 5, slice: Duration::from_millis(400) },
-        false => Rhythm { rounds: 10, slice: Duration::from_millis(1000) },
-    };
-    let plan = Plan {
-        launcher: Launcher { heureka: heureka_binary(arguments)?, java: None, java_options: Vec::new() },
-        seed: arguments.number("seed", 1)?,
-        instances: arguments.number("instances", 10_000)?,
-        rhythm,
-        is_quick,
-    };
+    let plan = plan(arguments)?;
     let figures = measure(&plan, arguments).await?;
     println!("{}", table(&figures));
     if let Some(path) = arguments.text("json") {
@@ -40,23 +26,17 @@ async fn measure(plan: &Plan, arguments: &Arguments) -> anyhow::Result<Vec<Figur
     }
     if arguments.wants("memory") {
         let server = plan.launcher.heureka(&[])?;
-        figures.extend(memory::filled(plan, &server, plan.instances, 4096.0).await?);
+        let filled = memory::filled(plan, &server, plan.instances, &mut memory::section()).await?;
+        figures.extend(filled.figures(4096.0));
     }
     let fleet = Fleet::new(plan.seed, plan.instances);
-    let server = plan.launcher.heureka(&[])?;
+    let server = plan.launcher.heureka(&setup::SHORT_DELTA)?;
     setup::fill(&server, &fleet).await?;
-    if arguments.wants("heartbeat") {
-        figures.push(baseline::heartbeats(plan, &server, &fleet).await?);
-    }
-    if arguments.wants("full") {
-        figures.push(baseline::read(plan, &server, "full fetch, gzip", "apps/", 0.9).await?);
-    }
-    if arguments.wants("delta") {
-        figures.push(baseline::read(plan, &server, "delta, gzip", "apps/delta", 0.85).await?);
-    }
-    if arguments.wants("app") {
-        let path = format!("apps/{}", baseline::typical_app(&fleet));
-        figures.push(baseline::read(plan, &server, "one application", &path, 0.85).await?);
+    setup::until_delta_is_empty(&server, plan.duration(8_000, 20_000)).await?;
+    for operation in Operation::ALL.into_iter().filter(|&operation| operation != Operation::Register) {
+        if arguments.wants(operation.name()) {
+            figures.push(baseline::against_baseline(plan, &server, &fleet, operation).await?);
+        }
     }
     if arguments.wants("idle") {
         figures.extend(idle::quiet(plan, &server, &fleet).await?);
@@ -69,7 +49,7 @@ async fn measure(plan: &Plan, arguments: &Arguments) -> anyhow::Result<Vec<Figur
         figures.push(churn::full_fetches(plan, &server, &fleet, 500.0).await?);
     }
     if arguments.wants("register") {
-        figures.push(baseline::registrations(plan, &server, &fleet).await?);
+        figures.push(baseline::against_baseline(plan, &server, &fleet, Operation::Register).await?);
     }
     Ok(figures)
 }

@@ -53,7 +53,6 @@ impl Fleet {
         let (mut first, mut sum) = (0, 0.0);
         let apps = weights.iter().enumerate().map(|(index, weight)| {
             sum += weight;
-            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let end = index + 1 + (spare as f64 * (sum / total).min(1.0)).round() as usize;
             let app = App { name: names::application(index), first, len: end.min(instances) - first };
             first = end;

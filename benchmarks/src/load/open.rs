@@ -67,7 +67,6 @@ async fn pace(
         while tick < ticks && started + TICK.mul_f64(tick) <= now {
             let at = started + TICK.mul_f64(tick);
             tick += 1.0;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of requests")]
             let target = (per_tick * tick) as u64;
             if target > released {
                 shared.outcome.borrow_mut().lag.saturating_record_n(micros(now - at), target - released);

@@ -69,7 +69,6 @@ pub(super) fn micros(duration: Duration) -> u64 {
 impl Outcome {
     /// Right answers a second.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
     pub fn rate(&self) -> f64 {
         self.answers as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
@@ -117,7 +116,6 @@ impl Outcome {
 }
 
 /// Points of a distribution of microseconds.
-#[allow(clippy::cast_precision_loss)]
 fn quantiles(histogram: &Histogram<u64>) -> Quantiles {
     let at = |quantile| histogram.value_at_quantile(quantile) as f64 / 1000.0;
     Quantiles {

@@ -104,6 +104,17 @@ impl Figure {
         figure
     }
 
+    /// Our rate in multiples of another server's, with the least multiple that is wanted, if any is.
+    #[must_use]
+    pub fn times(name: &str, ours: &Side<'_>, theirs: &Side<'_>, least: Option<f64>) -> Self {
+        let mut figure = Self::against(name, ours, theirs, least.unwrap_or(1.0));
+        figure.goal = least.map_or_else(String::new, |least| format!("≥ {least:.0} x"));
+        if least.is_none() {
+            figure.verdict = Verdict::Open;
+        }
+        figure
+    }
+
     /// The same figure with a remark.
     #[must_use]
     pub fn remark(mut self, remark: impl Into<String>) -> Self {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::numbers::percent;
+use super::numbers::share_or_multiple;
 use super::{Figure, Verdict};
 
 /// The table, with remarks as numbered notes below it.
@@ -19,8 +19,9 @@ pub fn table(figures: &[Figure]) -> String {
             // Writing to a string cannot fail.
             let _ = write!(name, " [{}]", notes.len());
         }
-        let share =
-            |ratio: Option<crate::stats::Spread>| ratio.map_or(String::new(), |ratio| percent(ratio.median));
+        let share = |ratio: Option<crate::stats::Spread>| {
+            ratio.map_or(String::new(), |ratio| share_or_multiple(ratio.median))
+        };
         let verdict = match figure.verdict {
             Verdict::Met => "yes",
             Verdict::Missed => "**no**",

@@ -4,7 +4,6 @@ use crate::stats::Spread;
 
 /// A count with a comma between thousands, rounded to three or four digits that mean something.
 #[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub fn count(value: f64) -> String {
     if value < 10.0 {
         return format!("{value:.2}");
@@ -27,6 +26,12 @@ pub fn count(value: f64) -> String {
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
+}
+
+/// A ratio: as percent, or as a multiple if it is one.
+#[must_use]
+pub fn share_or_multiple(ratio: f64) -> String {
+    if ratio < 2.0 { percent(ratio) } else { format!("{ratio:.1} x") }
 }
 
 /// Bytes with a unit.

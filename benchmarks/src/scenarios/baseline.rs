@@ -1,66 +1,70 @@
-//! Heureka beside actix-web handlers that do nothing: how close to the framework's own limit it is.
-
-use std::rc::Rc;
+//! Heureka beside actix-web handlers that do nothing, and beside Java: the highest rates, in alternating slices.
 
 use super::Plan;
-use super::setup::{self, CONNECTIONS, FETCH_CONNECTIONS};
+use super::operations::Operation;
+use super::setup;
 use crate::fleet::Fleet;
-use crate::load::Workload;
 use crate::measure::{Side, interleave};
 use crate::report::{Figure, numbers};
-use crate::servers::{Baseline, Server};
+use crate::servers::Server;
 
-/// Heartbeats against the empty handler.
+/// One operation on our server and on its baseline.
 ///
 /// # Errors
 /// If a server fails.
-pub async fn heartbeats(plan: &Plan, ours: &Server, fleet: &Fleet) -> anyhow::Result<Figure> {
-    let empty = plan.launcher.baseline(Baseline::Empty)?;
-    let workload = setup::heartbeats(fleet, plan.seed);
-    compare(plan, "heartbeats", ours, &empty, (workload.clone(), workload), CONNECTIONS, 0.85).await
-}
-
-/// Repeated registrations against a handler that reads their body.
-///
-/// # Errors
-/// If a server fails.
-pub async fn registrations(plan: &Plan, ours: &Server, fleet: &Fleet) -> anyhow::Result<Figure> {
-    let reading = plan.launcher.baseline(Baseline::ReadBody)?;
-    let workload = setup::registrations(fleet, plan.seed, 0);
-    compare(plan, "repeated registrations", ours, &reading, (workload.clone(), workload), CONNECTIONS, 0.60)
-        .await
-}
-
-/// A read against a handler that serves the same bytes.
-///
-/// # Errors
-/// If a server fails.
-pub async fn read(plan: &Plan, ours: &Server, name: &str, path: &str, least: f64) -> anyhow::Result<Figure> {
-    let fixed = plan.launcher.baseline(Baseline::Static)?;
-    let body = setup::fetch(ours, path).await?;
-    setup::keep_static(&fixed, &body).await?;
-    let workload = setup::get(path);
-    #[allow(clippy::cast_precision_loss)]
-    let name = format!("{name} ({})", numbers::bytes(body.len() as f64));
-    let connections = if body.len() > 50_000 { FETCH_CONNECTIONS } else { CONNECTIONS };
-    compare(plan, &name, ours, &fixed, (workload.clone(), workload), connections, least).await
-}
-
-async fn compare(
+pub async fn against_baseline(
     plan: &Plan,
-    name: &str,
     ours: &Server,
-    theirs: &Server,
-    workloads: (Rc<dyn Workload>, Rc<dyn Workload>),
-    connections: usize,
-    least: f64,
+    fleet: &Fleet,
+    operation: Operation,
 ) -> anyhow::Result<Figure> {
+    let bare = plan.launcher.baseline(operation.baseline())?;
+    let mut name = operation.name().to_owned();
+    if let Some(path) = operation.path(fleet) {
+        let body = setup::fetch(ours, &path).await?;
+        setup::keep_static(&bare, &body).await?;
+        let size = numbers::bytes(body.len() as f64);
+        name = format!("{name} ({size})");
+    }
+    let workload = operation.workload(fleet, plan.seed);
+    let connections = operation.connections();
     let mut sides = [
-        Side::new(ours, connections, workloads.0).await?,
-        Side::new(theirs, connections, workloads.1).await?,
+        Side::new(ours, connections, workload.clone()).await?,
+        Side::new(&bare, connections, workload).await?,
     ];
     interleave(&mut sides, plan.rhythm).await?;
-    Ok(Figure::against(name, &sides[0], &sides[1], least))
+    Ok(Figure::against(
+        &format!("{name} against actix-web"),
+        &sides[0],
+        &sides[1],
+        operation.goals().of_baseline,
+    ))
+}
+
+/// One operation on our server and on Java.
+///
+/// # Errors
+/// If a server fails.
+pub async fn against_java(
+    plan: &Plan,
+    ours: &Server,
+    java: &Server,
+    fleet: &Fleet,
+    operation: Operation,
+) -> anyhow::Result<Figure> {
+    let workload = operation.workload(fleet, plan.seed);
+    let connections = operation.connections();
+    let mut sides = [
+        Side::new(ours, connections, workload.clone()).await?,
+        Side::new(java, connections, workload).await?,
+    ];
+    interleave(&mut sides, plan.rhythm).await?;
+    Ok(Figure::times(
+        &format!("{} against Java", operation.name()),
+        &sides[0],
+        &sides[1],
+        operation.goals().of_java,
+    ))
 }
 
 /// The application of a fleet whose size is closest to the mean.

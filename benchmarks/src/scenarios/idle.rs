@@ -18,7 +18,6 @@ const INTERVAL_SECS: f64 = 30.0;
 /// If the server fails.
 pub async fn quiet(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow::Result<Vec<Figure>> {
     let time = plan.duration(4_000, 30_000);
-    #[allow(clippy::cast_precision_loss)]
     let rate = fleet.len() as f64 / INTERVAL_SECS;
     let (beats, deltas) = (setup::heartbeats(fleet, plan.seed), setup::get("apps/delta"));
     let mut beating = Pool::open(server.address(), 64, 4096).await?;
@@ -38,7 +37,6 @@ pub async fn quiet(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow::Resul
     let with_reads = share(server, &before, time)?;
     let (beats, deltas) = (beats?, deltas?);
 
-    #[allow(clippy::cast_precision_loss)]
     let size = numbers::count(fleet.len() as f64);
     let name = |what: &str| format!("{}: CPU of {size} quiet instances, {what}", server.name);
     let shown = |share: f64| format!("{:.2} % of a core", share * 100.0);

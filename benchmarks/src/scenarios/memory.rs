@@ -5,23 +5,41 @@ use std::time::Duration;
 use super::Plan;
 use super::setup;
 use crate::fleet::Fleet;
-use crate::report::{Figure, numbers};
+use crate::report::{Figure, Plot, Section, Series, numbers};
 use crate::servers::{Memory, Server};
 
 /// Time for buffers of the filling to be given back.
 const SETTLE: Duration = Duration::from_secs(2);
+const MB: f64 = 1024.0 * 1024.0;
 
-/// Memory of a fresh server, then of the same one with a fleet in it, JSON in use.
+/// The table for it.
+#[must_use]
+pub fn section() -> Section {
+    Section::new(
+        "Memory",
+        "Resident memory of a fresh server, then with a fleet registered and JSON, full, gzip, in use; 2 s after the first read.",
+        &[
+            "server",
+            "instances",
+            "empty",
+            "filled",
+            "per instance",
+            "per instance before the first read",
+            "peak",
+        ],
+    )
+}
+
+/// Memory of a fresh server, empty and filled.
 ///
 /// # Errors
 /// If the server fails.
-#[allow(clippy::cast_precision_loss)]
 pub async fn filled(
     plan: &Plan,
     server: &Server,
     instances: usize,
-    most_bytes: f64,
-) -> anyhow::Result<Vec<Figure>> {
+    section: &mut Section,
+) -> anyhow::Result<Filled> {
     let empty = server.memory()?;
     let fleet = Fleet::new(plan.seed, instances);
     setup::register_all(server.address(), &fleet).await?;
@@ -30,31 +48,69 @@ pub async fn filled(
     setup::fetch(server, "apps/").await?;
     tokio::time::sleep(SETTLE).await;
     let filled = server.memory()?;
-    let mb = 1024.0 * 1024.0;
-    let each_of = |memory: &Memory| memory.resident.saturating_sub(empty.resident) as f64 / instances as f64;
-    let each = each_of(&filled);
-    let name = &server.name;
-    let shown = format!("{} ({} in all)", numbers::bytes(each), numbers::bytes(filled.resident as f64));
-    let figure = Figure::at_most(
-        &format!("{name}: memory per instance at {}", numbers::count(instances as f64)),
-        shown,
-        each,
-        most_bytes,
-        &format!("≤ {}", numbers::bytes(most_bytes)),
-    );
-    let peak = numbers::bytes(filled.peak as f64);
-    Ok(vec![
-        Figure::at_most(
-            &format!("{name}: memory of the empty server"),
-            format!(
-                "{} ({} heap and stacks)",
-                numbers::bytes(empty.resident as f64),
-                numbers::bytes(empty.anonymous as f64)
+    let each = |memory: &Memory| memory.resident.saturating_sub(empty.resident) as f64 / instances as f64;
+    let found = Filled {
+        instances,
+        empty: empty.resident as f64,
+        filled: filled.resident as f64,
+        each: each(&filled),
+    };
+    section.row([
+        server.name.clone(),
+        numbers::count(instances as f64),
+        numbers::bytes(found.empty),
+        numbers::bytes(found.filled),
+        numbers::bytes(found.each),
+        numbers::bytes(each(&registered)),
+        numbers::bytes(filled.peak as f64),
+    ]);
+    Ok(found)
+}
+
+/// What was found for one number of instances.
+#[derive(Clone, Copy, Debug)]
+pub struct Filled {
+    /// Instances.
+    pub instances: usize,
+    /// Resident bytes before the first of them.
+    pub empty: f64,
+    /// Resident bytes with all of them.
+    pub filled: f64,
+    /// Bytes per instance on top of the empty server.
+    pub each: f64,
+}
+
+impl Filled {
+    /// As figures with goals.
+    #[must_use]
+    pub fn figures(&self, most_each: f64) -> [Figure; 2] {
+        let name = format!("memory per instance at {}", numbers::count(self.instances as f64));
+        let goal = format!("≤ {}", numbers::bytes(most_each));
+        [
+            Figure::at_most(
+                "memory of the empty server",
+                numbers::bytes(self.empty),
+                self.empty,
+                15.0 * MB,
+                "≤ 15 MB",
             ),
-            empty.resident as f64,
-            15.0 * mb,
-            "≤ 15 MB",
-        ),
-        figure.remark(format!("{} before the first read; peak {peak}", numbers::bytes(each_of(&registered)))),
-    ])
+            Figure::at_most(&name, numbers::bytes(self.each), self.each, most_each, &goal),
+        ]
+    }
+}
+
+/// The plot of it.
+#[must_use]
+pub fn plot(found: &[(String, Vec<Filled>)]) -> Plot {
+    let series = found.iter().map(|(name, filled)| Series {
+        name: name.clone(),
+        points: filled.iter().map(|filled| (filled.instances as f64, filled.filled / MB)).collect(),
+    });
+    Plot {
+        file: "memory".to_owned(),
+        title: "Resident memory".to_owned(),
+        x: "instances in the registry".to_owned(),
+        y: "MB".to_owned(),
+        series: series.collect(),
+    }
 }

@@ -1,12 +1,19 @@
 //! What is measured. Each scenario starts the servers it needs, loads them, and returns figures.
 
 pub mod baseline;
+pub mod capacity;
 pub mod churn;
+pub mod cost;
+pub mod deploy;
+pub mod fleet;
 pub mod idle;
 pub mod memory;
+pub mod operations;
 pub mod setup;
 pub mod start;
+pub mod storm;
 pub mod visibility;
+pub mod warm_up;
 
 use std::time::Duration;
 

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
@@ -142,4 +143,47 @@ pub async fn keep_static(baseline: &Server, body: &[u8]) -> anyhow::Result<()> {
     let answer = Connection::new(baseline.address(), BUFFER_BYTES).exchange(&request).await?;
     ensure!(answer.status == 200, "the static baseline answered {}", answer.status);
     Ok(())
+}
+
+/// Options that empty the delta within seconds after a change, so that a freshly filled registry has the small deltas of a
+/// registry that has been running for hours.
+pub const SHORT_DELTA: [&str; 2] = [
+    "--eureka.server.retention-time-in-m-s-in-delta-queue=3000",
+    "--eureka.server.delta-retention-timer-interval-in-ms=1000",
+];
+
+/// Waits until the delta shows nothing any more, but not for ever: a server may have been started without
+/// [`SHORT_DELTA`], or keep its answers for a while.
+///
+/// # Errors
+/// If the server fails.
+pub async fn until_delta_is_empty(server: &Server, patience: Duration) -> anyhow::Result<()> {
+    let started = Instant::now();
+    while started.elapsed() < patience {
+        if fetch(server, "apps/delta").await?.len() < 400 {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    Ok(())
+}
+
+/// Waits until the full document shows so many instances; the time that took.
+///
+/// # Errors
+/// If the server fails or never gets there.
+pub async fn until_listed(server: &Server, instances: usize) -> anyhow::Result<Duration> {
+    let started = Instant::now();
+    loop {
+        let text = text_of(&fetch(server, "apps/").await?)?;
+        if text.matches("\"instanceId\"").count() >= instances {
+            return Ok(started.elapsed());
+        }
+        ensure!(
+            started.elapsed() < Duration::from_secs(90),
+            "the list of {} never became complete",
+            server.name
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

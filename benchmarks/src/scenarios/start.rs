@@ -12,7 +12,7 @@ use crate::stats::Spread;
 pub fn cold(plan: &Plan, limit_ms: f64) -> anyhow::Result<Figure> {
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
     for _ in 0..plan.count(7, 15) {
-        ours.push(plan.launcher.heureka(&[])?.started_in.as_secs_f64() * 1000.0);
+        ours.push(plan.launcher.heureka_answering(&[])?.started_in.as_secs_f64() * 1000.0);
         bare.push(plan.launcher.baseline(Baseline::Empty)?.started_in.as_secs_f64() * 1000.0);
     }
     let (ours, bare) = (Spread::of(ours), Spread::of(bare));

@@ -13,6 +13,11 @@ use super::{Baseline, CpuTime, Memory};
 /// A Java server on a busy machine takes its time.
 const START_PATIENCE: Duration = Duration::from_secs(120);
 
+/// Answered as soon as the server takes traffic, and asks for no document.
+const HEALTH: &str = "/actuator/health";
+/// The whole registry.
+const REGISTRY: &str = "/eureka/apps";
+
 /// Where the programs are.
 #[derive(Clone, Debug)]
 pub struct Launcher {
@@ -41,10 +46,23 @@ impl Launcher {
     /// # Errors
     /// If it does not come up.
     pub fn heureka(&self, options: &[&str]) -> anyhow::Result<Server> {
+        self.heureka_until(HEALTH, options)
+    }
+
+    /// Starts Heureka and waits for a first full answer, for measuring the start itself. It then believes that somebody
+    /// reads JSON.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub fn heureka_answering(&self, options: &[&str]) -> anyhow::Result<Server> {
+        self.heureka_until(REGISTRY, options)
+    }
+
+    fn heureka_until(&self, path: &str, options: &[&str]) -> anyhow::Result<Server> {
         let address = free_address()?;
         let mut command = Command::new(&self.heureka);
         command.arg(format!("--server.port={}", address.port())).args(options);
-        Server::start("Heureka", &mut command, address, "/eureka/apps")
+        Server::start("Heureka", &mut command, address, path)
     }
 
     /// Starts the Java server with further options; `None` if there is no Java.
@@ -62,7 +80,7 @@ impl Launcher {
             .arg("--server.tomcat.max-keep-alive-requests=-1")
             .arg("--server.tomcat.keep-alive-timeout=75s");
         command.arg(format!("--server.port={}", address.port())).args(options);
-        Server::start("Java", &mut command, address, "/eureka/apps").map(Some)
+        Server::start("Java", &mut command, address, REGISTRY).map(Some)
     }
 
     /// Starts a baseline: this very program.

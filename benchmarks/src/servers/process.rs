@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+    /// Its working directory, empty at the start: no file of the caller's directory configures it.
+    directory: PathBuf,
     /// Where it listens.
     pub address: SocketAddr,
     started: Instant,
@@ -41,10 +44,14 @@ impl Process {
             let Some(path) = &log else { return Ok(Stdio::null()) };
             Ok(std::fs::OpenOptions::new().append(true).create(true).open(path)?.into())
         };
-        command.stdin(Stdio::null()).stdout(output()?).stderr(output()?);
+        let directory =
+            std::env::temp_dir().join(format!("heureka-bench-{}-{}", std::process::id(), address.port()));
+        std::fs::create_dir_all(&directory)
+            .with_context(|| format!("cannot make {}", directory.display()))?;
+        command.current_dir(&directory).stdin(Stdio::null()).stdout(output()?).stderr(output()?);
         let started = Instant::now();
         let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
-        Ok(Self { child, address, started })
+        Ok(Self { child, directory, address, started })
     }
 
     /// Process id.
@@ -94,6 +101,7 @@ impl Drop for Process {
         // Both fail only if it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 

@@ -1,0 +1,100 @@
+//! What one scenario found, beyond the goals.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::Figure;
+
+/// A titled table.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Section {
+    /// Title.
+    pub title: String,
+    /// What was done, in a sentence or two.
+    pub text: String,
+    /// Heads of the columns.
+    pub columns: Vec<String>,
+    /// Cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Section {
+    /// A table without rows.
+    #[must_use]
+    pub fn new(title: &str, text: &str, columns: &[&str]) -> Self {
+        let columns = columns.iter().map(|&column| column.to_owned()).collect();
+        Self { title: title.to_owned(), text: text.to_owned(), columns, rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// As Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = format!("### {}\n\n{}\n\n", self.title, self.text);
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {} |", self.columns.join(" | "));
+        let _ = writeln!(text, "|{}", "---|".repeat(self.columns.len()));
+        for row in &self.rows {
+            let _ = writeln!(text, "| {} |", row.join(" | "));
+        }
+        text
+    }
+}
+
+/// A line in a plot.
+#[derive(Clone, Debug, Serialize)]
+pub struct Series {
+    /// What it stands for.
+    pub name: String,
+    /// Points, from left to right.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A plot; both axes are logarithmic, because rates, sizes and latencies all span orders of magnitude.
+#[derive(Clone, Debug, Serialize)]
+pub struct Plot {
+    /// Name of its file, without ending.
+    pub file: String,
+    /// Title.
+    pub title: String,
+    /// What the horizontal axis shows.
+    pub x: String,
+    /// What the vertical axis shows.
+    pub y: String,
+    /// Lines.
+    pub series: Vec<Series>,
+}
+
+/// Everything that a run has found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Findings {
+    /// Machine, versions, settings.
+    pub setting: Vec<(String, String)>,
+    /// Figures that have goals, and others of their kind.
+    pub figures: Vec<Figure>,
+    /// Tables.
+    pub sections: Vec<Section>,
+    /// Plots.
+    pub plots: Vec<Plot>,
+}
+
+impl Findings {
+    /// As Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        for (name, value) in &self.setting {
+            let _ = writeln!(text, "- {name}: {value}");
+        }
+        let _ = write!(text, "\n{}\n", super::table(&self.figures));
+        for section in &self.sections {
+            let _ = writeln!(text, "{}", section.markdown());
+        }
+        text
+    }
+}
