@@ -121,28 +121,14 @@ fn an_override_for_an_instance_that_the_peer_lost_registers_it_first() {
 }
 
 #[test]
-fn an_override_that_finds_no_home_is_given_up_in_the_end() {
+fn an_override_that_travels_before_a_registration_may_find_nothing() {
     let mut sender = Sender::new();
-    sender.register_from(instance("i-1", 100), Origin::Peer);
+    sender.register("i-1");
     sender.set_status("i-1", Status::OutOfService);
-    let mut last = Vec::new();
-    for _ in 0..10 {
-        if sender.queue.is_empty() {
-            break;
-        }
-        let (batch, _) = sender.later();
-        let codes: Vec<u16> = batch
-            .items()
-            .iter()
-            .map(|item| if item.action == Action::Register { 200 } else { 404 })
-            .collect();
-        last = sender.answer(&batch, &codes).effects;
-    }
-    assert!(matches!(
-        last[..],
-        [Effect::Dropped { action: Action::StatusUpdate, reason: DropReason::Rejected(404), .. }]
-    ));
-    assert!(sender.queue.is_empty());
+    let batch = sender.take();
+    assert_eq!(shown(&batch), ["i-1 StatusUpdate", "i-1 Register"]);
+    let settled = sender.answer(&batch, &[404, 200]);
+    assert!(sender.queue.is_empty() && settled.effects.is_empty());
 }
 
 #[test]

@@ -247,9 +247,9 @@ impl Verdict {
                 Some(entity) if takes_newer => self.adopt = Some(entity),
                 _ => self.refused.push((intents, code)),
             },
-            (Action::StatusUpdate | Action::DeleteStatusOverride, NOT_FOUND)
-                if is_known_here && may_retry =>
-            {
+            // The registration behind it brings the instance, and the override with it.
+            (Action::StatusUpdate | Action::DeleteStatusOverride, NOT_FOUND) if flying.has_register() => {}
+            (Action::StatusUpdate | Action::DeleteStatusOverride, NOT_FOUND) => {
                 self.lacks_instance = true;
                 self.retry = self.retry.then(Intents::REGISTER).then(intents);
             }
