@@ -127,7 +127,8 @@ impl Intents {
     /// An override operation goes before the registration, other than in `replication.md` 9.3.1: a receiver stores no
     /// override for an instance that already has its status, and a registration as DOWN or STARTING gives it just that
     /// while an older override stays in force. Where the peer does not know the instance, the operation fails and the
-    /// registration brings the override along. After a cancel there is nothing old, and the registration goes first.
+    /// registration brings the override along. After a cancel there is nothing old, and the registration alone says it
+    /// all; an operation after it would give the override as status to an instance that reports DOWN or STARTING.
     pub fn actions(self) -> impl Iterator<Item = Action> {
         let cancel = self.cancel.then_some(Action::Cancel);
         let presence = match self.presence {
@@ -135,11 +136,12 @@ impl Intents {
             Presence::Heartbeat => Some(Action::Heartbeat),
             Presence::Register => Some(Action::Register),
         };
-        let override_op = self.override_op.map(|kind| match kind {
+        let is_told_by_registration = self.cancel && self.presence == Presence::Register;
+        let override_op = self.override_op.filter(|_| !is_told_by_registration).map(|kind| match kind {
             OverrideKind::Set => Action::StatusUpdate,
             OverrideKind::Removed => Action::DeleteStatusOverride,
         });
-        let is_override_first = self.presence == Presence::Register && !self.cancel;
+        let is_override_first = self.presence == Presence::Register;
         let (one, two) = if is_override_first { (override_op, presence) } else { (presence, override_op) };
         cancel.into_iter().chain(one).chain(two)
     }

@@ -37,7 +37,7 @@ fn the_table_of_the_specification_holds() {
         (&[C, H], &[Cancel]),
         (&[C, C], &[Cancel]),
         (&[C, SET], &[Cancel]),
-        (&[C, R, SET], &[Cancel, Register, StatusUpdate]),
+        (&[C, R, SET], &[Cancel, Register]),
         (&[C, R, C], &[Cancel]),
         (&[SET, R], &[StatusUpdate, Register]),
         (&[SET, H], &[StatusUpdate]),

@@ -112,15 +112,19 @@ impl PeerQueue {
         Some(Chosen { keys: self.choose_ordinary(now_ms), has_suspects: false })
     }
 
-    /// The oldest suspects, no more than the most suspicious of them allows.
+    /// The oldest suspects, no more than the most suspicious of them allows, and no more items than a batch may have.
     fn choose_suspects(&self) -> Vec<Key> {
         let mut cap = usize::MAX;
+        let mut room = self.batch_limit;
         let mut keys = Vec::new();
         for key in self.lanes.suspects.values() {
-            cap = cap.min(self.slots.get(key).and_then(|slot| slot.batch_cap()).unwrap_or(1).max(1));
-            if keys.len() >= cap {
+            let Some(slot) = self.slots.get(key) else { continue };
+            cap = cap.min(slot.batch_cap().unwrap_or(1).max(1));
+            let count = slot.pending.actions().count();
+            if keys.len() >= cap || (count > room && !keys.is_empty()) {
                 break;
             }
+            room = room.saturating_sub(count);
             keys.push(key.clone());
         }
         keys
