@@ -357,6 +357,7 @@ impl World {
             }
         }
         self.nodes[n].seen.lease_ends.remove(&who);
+        self.nodes[n].seen.cancelled_by.insert(who, None);
         self.require_tombstone(n, who);
         self.wrote_removal(n, who, change);
         Reply::Ok

@@ -74,6 +74,8 @@ pub struct Seen {
     pub last_sent_ms: BTreeMap<usize, u64>,
     /// Clients whose cancel was heard of, and when it was sent.
     pub cancels: BTreeMap<usize, u64>,
+    /// Whose cancel made the tombstone of a client; `None` for its own.
+    pub cancelled_by: BTreeMap<usize, Option<usize>>,
     /// Renewals of this minute and of the last one.
     pub renewals: (u64, u64),
 }

@@ -44,6 +44,10 @@ impl World {
                 let kind = if removes { OverrideKind::Removed } else { OverrideKind::Set };
                 let mono_ms = self.node_now(n).mono_ms;
                 let told = self.nodes[n].told();
+                if !removes && self.nodes[n].override_of(self.plan.app_of(who), &self.ids[who]).is_none() {
+                    // Nothing was stored here, and yet the peers are told, as Java does it (defect D9).
+                    self.truths[who].doubt("told but not stored");
+                }
                 if let Some(record) = self.record(n, who).cloned() {
                     for link in self.nodes[n].links.values_mut() {
                         link.queue.offer_override(&record, kind, mono_ms);

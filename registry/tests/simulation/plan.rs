@@ -32,8 +32,6 @@ pub struct Plan {
     pub operate_ms: u64,
     /// How long a sender waits for an answer.
     pub timeout_ms: u64,
-    /// Senders say that they keep the order of events, as nodes of our kind do.
-    pub announces: bool,
     pub rules: Rules,
     pub queue: QueueSettings,
     pub protection: ProtectionSettings,
@@ -74,7 +72,6 @@ impl Plan {
             act_ms: chance.pick(&[5_000, 20_000, 60_000]),
             operate_ms: chance.pick(&[3_000, 10_000, 40_000]),
             timeout_ms: chance.pick(&[200, 200, 1_000]),
-            announces: chance.permille(800),
             rules,
             queue,
             protection,

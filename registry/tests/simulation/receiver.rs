@@ -27,7 +27,8 @@ impl Applied {
     }
 }
 
-/// Applies one item. `keeps_order` if its sender has said that it keeps the order of events of one instance.
+/// Applies one item. `keeps_order` if the sender keeps the order of events and is the one whose cancel made the tombstone:
+/// only then is it sure that a registration with the same dirty timestamp is the later event (`replication.md` 9.3.3).
 pub fn apply_item(
     app: &mut Application,
     item: &WireItem,

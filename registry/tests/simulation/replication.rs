@@ -10,7 +10,6 @@ use crate::agenda::{Event, Life};
 use crate::bugs::Bug;
 use crate::plan::Plan;
 use crate::receiver::{Applied, apply_item};
-use crate::truth::Stage;
 use crate::wire::{Parcel, WireItem, conflict, pack, plain};
 use crate::world::World;
 
@@ -187,7 +186,9 @@ impl World {
             return plain(404);
         }
         let before = self.record(n, item.who).cloned();
-        let keeps_order = self.plan.announces;
+        let keeps_order = self.nodes[n].seen.cancelled_by.get(&item.who) == Some(&Some(parcel.from.node));
+        let now = self.node_now(n);
+        let tombstone = self.nodes[n].app(&item.app).and_then(|app| app.tombstone(&item.id, now));
         let mut sent = item.clone();
         if self.has(Bug::StaleRegisterWins)
             && let (Some(instance), Some(before)) = (&mut sent.instance, &before)
@@ -198,6 +199,12 @@ impl World {
         let Applied { code, conflict: newer, change, is_renewal } =
             self.on_app(n, item.who, |app, now, rules| apply_item(app, &sent, keeps_order, now, rules));
         self.note_applied(parcel, item, change.is_some());
+        if let (Action::Register, Some(_), Some(tombstone)) = (item.action, &change, tombstone)
+            && Some(tombstone.last_dirty_timestamp) == item.dirty
+        {
+            // A peer that has not heard of the cancel cannot be told from one whose instance is back.
+            self.truths[item.who].weaken("registered again after the quarantine");
+        }
         if is_renewal {
             self.renewed(n, item.who);
         } else if code == 200 && matches!(item.action, Action::StatusUpdate | Action::DeleteStatusOverride) {
@@ -209,6 +216,7 @@ impl World {
             self.absorb(n, change);
         }
         if item.action == Action::Cancel && code == 200 {
+            self.nodes[n].seen.cancelled_by.insert(item.who, Some(parcel.from.node));
             self.require_tombstone(n, item.who);
         }
         if let (Some(before), Some(instance)) = (before, &item.instance)
@@ -245,17 +253,8 @@ impl World {
         *last_ms = parcel.launched_ms.max(*last_ms);
         if is_overtaken {
             self.truths[who].doubt("overtaken on the way");
-            let tombstone_dirty = item.dirty.unwrap_or(0);
-            if item.action == Action::Register && self.truths[who].stage == Stage::Cancelled {
-                self.overtaken_by_cancel(who, tombstone_dirty);
-            }
+            self.truths[who].weaken("overtaken on the way");
         }
-    }
-
-    /// A registration that its cancel has overtaken: only a newer one may come back with it (`replication.md` 9.3.3).
-    fn overtaken_by_cancel(&mut self, who: usize, dirty: i64) {
-        let _ = dirty;
-        self.truths[who].weaken("a cancel overtook a registration");
     }
 
     /// A batch that was answered in time has had its effect: the last item of each instance holds.

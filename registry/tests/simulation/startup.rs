@@ -229,6 +229,10 @@ impl World {
         let who = Plan::who(&instance.instance_id);
         let heard_ms = self.nodes[n].seen.cancels.get(&who).copied();
         let is_cancelled = self.truths[who].stage == Stage::Cancelled;
+        if is_cancelled && heard_ms.is_some() {
+            // The list is older than the cancel, which found nothing here and therefore left no tombstone.
+            return;
+        }
         let existing = self.record(n, who).map(|record| record.instance.clone());
         if existing.is_some_and(|mine| !is_same_content(&mine, &instance)) {
             self.truths[who].doubt("a copy beside something else");

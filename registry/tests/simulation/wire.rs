@@ -48,7 +48,7 @@ impl WireItem {
             dirty: instance.map(|instance| instance.last_dirty_timestamp),
             overridden: overridden
                 .filter(|status| item.action == Action::Heartbeat && *status != Status::Unknown),
-            status: instance.map(|instance| instance.status),
+            status: instance.map(|instance| status_of(instance, item.action)),
             instance: instance.filter(|_| item.action == Action::Register).cloned().map(Box::new),
         }
     }
@@ -58,6 +58,14 @@ impl WireItem {
         let status = self.status.map_or("", Status::as_str);
         let overridden = self.overridden.map_or("", Status::as_str);
         format!("{} {}{dirty} {status} {overridden}", self.action.as_str(), self.id)
+    }
+}
+
+/// An override operation tells the override: the instance may have reported DOWN since, and then shows that instead.
+fn status_of(instance: &Instance, action: Action) -> Status {
+    match (action, instance.overridden_status) {
+        (Action::StatusUpdate, overridden) if overridden != Status::Unknown => overridden,
+        _ => instance.status,
     }
 }
 
