@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use super::support::get;
+use super::support::{call, get};
 
 fn heureka(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_heureka"));
@@ -75,31 +75,57 @@ impl Drop for Running {
     }
 }
 
-#[test]
-fn a_node_starts_without_any_file_says_where_it_is_and_stops_cleanly() {
-    let folder = folder();
-    let child = heureka(folder.path(), &["--server.port=0", "--server.address=127.0.0.1"])
+/// Starts a node in a folder; its log goes on behind the line that says where it listens.
+fn started(folder: &Path) -> (Running, impl Iterator<Item = String>, u16) {
+    let child = heureka(folder, &["--server.port=0", "--server.address=127.0.0.1"])
         .stderr(Stdio::piped())
         .spawn()
         .expect("started");
     let mut running = Running(child);
-    let mut lines = BufReader::new(running.0.stderr.take().expect("a pipe")).lines();
-    let line = lines
-        .by_ref()
-        .map_while(Result::ok)
-        .find(|line| line.contains("listening on"))
-        .expect("the node says where it listens");
+    let log = BufReader::new(running.0.stderr.take().expect("a pipe"));
+    let mut lines = log.lines().map_while(Result::ok);
+    let line = lines.find(|line| line.contains("listening on")).expect("the node says where it listens");
     let port = line
         .split("127.0.0.1:")
         .nth(1)
         .map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>())
         .and_then(|digits| digits.parse().ok())
         .unwrap_or_else(|| panic!("no port in {line}"));
-    assert_eq!(get(port, "/eureka/apps").status, 200);
+    (running, lines, port)
+}
+
+/// Asks a node to stop, waits for its end and returns the rest of its log.
+fn stopped(mut running: Running, lines: impl Iterator<Item = String>) -> Vec<String> {
     let killed =
         Command::new("kill").args(["-TERM", &running.0.id().to_string()]).status().expect("kill runs");
     assert!(killed.success());
+    let rest = lines.collect();
     assert_eq!(running.0.wait().expect("ended").code(), Some(0));
-    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    rest
+}
+
+#[test]
+fn a_node_starts_without_any_file_says_where_it_is_and_stops_cleanly() {
+    let folder = folder();
+    let (running, lines, port) = started(folder.path());
+    assert_eq!(get(port, "/eureka/apps").status, 200);
+    let rest = stopped(running, lines);
     assert!(rest.iter().any(|line| line.contains("stopped")), "{rest:#?}");
+}
+
+#[test]
+fn nobody_writes_a_line_of_the_log_from_outside() {
+    let folder = folder();
+    let (running, lines, port) = started(folder.path());
+    let forged = r"x\r\nFORGED line\u001b[31m";
+    let item = format!(
+        r#"{{"appName":"A","id":"{forged}","action":"Register","instanceInfo":{{"instanceId":"{forged}","app":"{forged}"}}}}"#
+    );
+    let body =
+        format!(r#"{{"replicationList":[{item},{{"appName":"{forged}","id":"{forged}","action":"x"}}]}}"#);
+    let json = [("Content-Type", "application/json")];
+    assert_eq!(call(port, "POST", "/eureka/peerreplication/batch", &json, body.as_bytes()).status, 200);
+    let rest = stopped(running, lines);
+    assert!(rest.iter().any(|line| line.contains("FORGED")), "the test tests something: {rest:#?}");
+    assert!(rest.iter().all(|line| !line.starts_with("FORGED") && !line.contains('\u{1b}')), "{rest:#?}");
 }
