@@ -44,6 +44,7 @@ pub struct Node {
     /// Everything that `/actuator/prometheus` shows.
     pub metric_registry: Arc<Registry>,
     is_stopping: AtomicBool,
+    comparison: Notify,
 }
 
 impl Node {
@@ -61,6 +62,7 @@ impl Node {
             credentials: Credentials::default(),
             connections,
             is_stopping: AtomicBool::new(false),
+            comparison: Notify::new(),
             metrics,
             metric_registry: Arc::new(metric_registry),
             settings,
@@ -102,6 +104,16 @@ impl Node {
         let mut peers = self.replication.statuses();
         peers.retain(|peer| peer.state != PeerState::Itself);
         peers
+    }
+
+    /// Asks for a comparison with the peers now, instead of when its time comes.
+    pub fn compare_now(&self) {
+        self.comparison.notify_one();
+    }
+
+    /// Completes when somebody has asked for a comparison.
+    pub async fn comparison_wished(&self) {
+        self.comparison.notified().await;
     }
 
     /// The record of this node itself.

@@ -4,10 +4,11 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use actix_web::web::Data;
 use heureka_config::Settings;
 use tokio::sync::oneshot;
 
-use crate::node;
+use crate::node::{self, Node};
 
 /// Longest wait for a node to open: it may have to ask peers that do not answer.
 const OPENING_PATIENCE: Duration = Duration::from_secs(5);
@@ -16,6 +17,7 @@ const OPENING_LOOK: Duration = Duration::from_millis(1);
 /// A running node. Its methods block; use it from ordinary threads.
 pub struct TestServer {
     port: u16,
+    node: Data<Node>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -56,7 +58,7 @@ impl TestServer {
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || run(settings, patience, &started, stopped));
         match has_started.recv() {
-            Ok(port) => Self { port, stop: Some(stop), thread: Some(thread) },
+            Ok((port, node)) => Self { port, node, stop: Some(stop), thread: Some(thread) },
             Err(_) => panic!("the node did not start"),
         }
     }
@@ -65,6 +67,12 @@ impl TestServer {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The node itself, for what no request can ask.
+    #[must_use]
+    pub fn node(&self) -> &Node {
+        &self.node
     }
 
     /// Stops the node and waits for its end.
@@ -88,7 +96,12 @@ impl Drop for TestServer {
     }
 }
 
-fn run(settings: Settings, patience: Duration, started: &mpsc::Sender<u16>, stopped: oneshot::Receiver<()>) {
+fn run(
+    settings: Settings,
+    patience: Duration,
+    started: &mpsc::Sender<(u16, Data<Node>)>,
+    stopped: oneshot::Receiver<()>,
+) {
     actix::System::new().block_on(async move {
         let Ok((running, server)) = node::start(settings) else { return };
         let serving = actix::spawn(server);
@@ -98,7 +111,8 @@ fn run(settings: Settings, patience: Duration, started: &mpsc::Sender<u16>, stop
             }
         };
         let _ = tokio::time::timeout(patience, opened).await;
-        let _ = started.send(running.addresses.first().map_or(0, std::net::SocketAddr::port));
+        let port = running.addresses.first().map_or(0, std::net::SocketAddr::port);
+        let _ = started.send((port, running.node.clone()));
         let _ = stopped.await;
         running.stop().await;
         let _ = serving.await;

@@ -20,6 +20,7 @@ use super::error::ApiError;
 use super::negotiate::{self, BodyFormat, ContentTypeError};
 use super::{body, reply};
 use crate::node::Node;
+use crate::peers::digest::{DIGEST_HEADER, DigestRequest};
 
 /// Answer to one item: a status, and our record where the sender's is older.
 #[derive(Clone, Debug)]
@@ -60,6 +61,12 @@ pub async fn apply(
         let answers: Vec<ItemAnswer> = vec![StatusCode::OK.into(); items.len()];
         return Ok(respond(node, &answers));
     }
+    if let Some(wanted) = header(request, DIGEST_HEADER).and_then(DigestRequest::parse) {
+        let mut response =
+            reply::body(StatusCode::OK, Form::JsonFull.content_type(), wanted.answer(&node.registry).await?);
+        response.headers_mut().insert(HeaderName::from_static(DIGEST_HEADER), HeaderValue::from_static("1"));
+        return Ok(response);
+    }
     let keeps_order = sender.is_some();
     let mut answers: Vec<ItemAnswer> = vec![StatusCode::BAD_REQUEST.into(); items.len()];
     let mut by_application: HashMap<AppName, Vec<(usize, ReplicationItem)>> = HashMap::new();
@@ -79,7 +86,11 @@ pub async fn apply(
 
 /// Who sends, if it is a node of our kind.
 fn sender(request: &HttpRequest) -> Option<PeerIdentity> {
-    PeerIdentity::parse(request.headers().get(PEER_HEADER)?.to_str().ok()?)
+    header(request, PEER_HEADER).and_then(PeerIdentity::parse)
+}
+
+fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
+    request.headers().get(name)?.to_str().ok()
 }
 
 /// The items of one application, in their order, as one step: nothing comes in between.

@@ -1,7 +1,7 @@
 //! The list of peers over time: resolved at the start and again and again, a sender for each peer.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use actix::{Actor, Addr};
@@ -22,8 +22,31 @@ const SLOTS_MIN: usize = 100_000;
 /// Makes what carries batches to a peer. The real one speaks HTTP; tests bring their own.
 pub type TransportFactory = dyn Fn(&ServiceUrl) -> anyhow::Result<Arc<dyn PeerTransport>>;
 
+/// The URLs of the peers with their credentials, for whoever asks peers something else than batches.
+#[derive(Clone, Debug, Default)]
+pub struct PeerUrls(Arc<Mutex<Vec<ServiceUrl>>>);
+
+impl PeerUrls {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> Vec<ServiceUrl> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The one that looks like this without its credentials.
+    #[must_use]
+    pub fn find(&self, without_credentials: &str) -> Option<ServiceUrl> {
+        self.all().into_iter().find(|url| url.without_credentials() == without_credentials)
+    }
+
+    fn set(&self, urls: Vec<ServiceUrl>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = urls;
+    }
+}
+
 /// Keeps the senders in step with the list.
 pub struct PeerDirectory {
+    urls: PeerUrls,
     replication: Arc<Replication>,
     handle: Handle,
     source: Box<dyn PeerSource>,
@@ -56,13 +79,14 @@ impl PeerDirectory {
         });
         let limits = crate::limits::NodeLimits::of(&settings.limits).reader;
         let queue = queue_settings(settings);
-        Self { replication, handle, source, own, make_transport, queue, limits, peers: Vec::new() }
+        let urls = PeerUrls::default();
+        Self { urls, replication, handle, source, own, make_transport, queue, limits, peers: Vec::new() }
     }
 
     /// The peers as they are listed, without this node itself.
     #[must_use]
-    pub fn urls(&self) -> Vec<ServiceUrl> {
-        self.peers.iter().map(|peer| peer.url.clone()).collect()
+    pub fn urls(&self) -> PeerUrls {
+        self.urls.clone()
     }
 
     /// Starts senders to the listed peers without asking anybody: names that must be resolved first count as others'.
@@ -115,6 +139,7 @@ impl PeerDirectory {
                 },
             }
         }
+        self.urls.set(self.peers.iter().map(|peer| peer.url.clone()).collect());
         self.replication.set_links(self.peers.iter().map(|peer| Arc::clone(&peer.link)).collect());
         for gone in old {
             tracing::info!(peer = gone.link.url(), "no peer any more");

@@ -21,6 +21,7 @@ use reqwest::header::{
 };
 use reqwest::{Client, Response};
 
+use super::digest::{DIGEST_HEADER, DigestRequest, EMPTY_BATCH};
 use super::tls::client_config;
 
 /// Name in `DiscoveryIdentity-Name`, as Java servers give it: rate limiters let it pass.
@@ -110,6 +111,32 @@ impl PeerHttp {
         let sent = client.get(target).headers(self.headers(url)).send().await;
         let response = sent.map_err(|error| transport_error(&error))?;
         Ok(read(response, bytes_max).await?)
+    }
+
+    /// Asks a peer of our kind for a digest.
+    ///
+    /// # Errors
+    /// If the peer cannot be asked, or answers something else.
+    pub async fn digest(
+        &self,
+        url: &ServiceUrl,
+        request: &DigestRequest,
+        bytes_max: usize,
+    ) -> anyhow::Result<Bytes> {
+        let settings = &self.settings;
+        let builder =
+            self.client(url)?.connect_timeout(settings.fetch_connect).read_timeout(settings.fetch_read);
+        let client = builder.no_proxy().build().context("requests to peers")?;
+        let mut headers = self.headers(url);
+        headers.insert(CONTENT_TYPE, JSON);
+        headers.insert(HeaderName::from_static(DIGEST_HEADER), HeaderValue::from_str(&request.header())?);
+        let target = format!("{}peerreplication/batch/", url.without_credentials());
+        let sent = client.post(target).headers(headers).body(EMPTY_BATCH).send().await;
+        let response = sent.map_err(|error| transport_error(&error))?;
+        let is_digest = response.headers().contains_key(DIGEST_HEADER);
+        let reply = read(response, bytes_max).await?;
+        anyhow::ensure!(reply.status == 200 && is_digest, "it answers {} and no digest", reply.status);
+        Ok(reply.body)
     }
 
     fn client(&self, url: &ServiceUrl) -> anyhow::Result<reqwest::ClientBuilder> {

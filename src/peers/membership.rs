@@ -1,5 +1,6 @@
 //! How a node takes its place among its peers, and leaves it: in order (spec `replication.md` 1.5, 6).
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use actix_web::web::Data;
 use heureka_registry::StartedFrom;
 use tokio::task::JoinHandle;
 
+use super::anti_entropy::AntiEntropy;
 use super::directory::PeerDirectory;
 use super::http::PeerHttp;
 use super::own::Own;
@@ -41,12 +43,15 @@ impl Membership {
         let (replication, handle) = (Arc::clone(&node.replication), node.registry.clone());
         let mut directory = PeerDirectory::new(replication, handle, settings, source, own, http.clone());
         directory.start_named(listed);
-        if directory.urls().is_empty() {
+        if directory.urls().all().is_empty() {
             open(node, None);
             membership.spawn(hold(membership.own_lease.clone()));
             return membership;
         }
         membership.spawn(Arc::clone(&node.replication).carry_renewals());
+        let seed = RandomState::new().hash_one("comparisons");
+        let comparisons = AntiEntropy::new(node.clone(), http.clone(), directory.urls(), seed);
+        membership.spawn(comparisons.compare_for_ever());
         membership.spawn(start_up(node.clone(), directory, http, membership.own_lease.clone()));
         membership
     }
@@ -83,7 +88,7 @@ async fn start_up(
 ) {
     directory.refresh().await;
     let plan = SyncPlan {
-        urls: directory.urls(),
+        urls: directory.urls().all(),
         own_id: own_lease.as_ref().map(|_| node.settings.instance.instance_id.clone()),
         limits: node.limits.reader,
     };

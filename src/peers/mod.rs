@@ -5,11 +5,14 @@
 //! - `directory`: the list over time; starts and stops a sender for each peer.
 //! - `http`: requests to peers.
 //! - `sync`: the copy at the start, before the node opens for traffic.
+//! - `anti_entropy`, `digest`: comparing with peers of our kind, and mending.
 //! - `own_lease`: this node as an instance among others.
 //! - `membership`: all of that in order, from start to stop.
 //!
 //! The rules of replication are in `heureka-registry`, its actors in `heureka-actors`.
 
+pub mod anti_entropy;
+pub mod digest;
 pub mod directory;
 pub mod http;
 pub mod identity;

@@ -2,6 +2,7 @@
 //! numbers of the scenarios in `replication.md` section 10; `docs/cluster.md` lists where the others are.
 
 mod basics;
+mod comparing;
 mod conflicts;
 mod joining;
 mod network;

@@ -194,6 +194,14 @@ impl Cluster {
             .collect()
     }
 
+    /// Lets a node compare itself with its peers, and waits until it has done so with all of them.
+    pub(super) fn compare(&self, node: usize) {
+        let rounds = || self.metric(node, "eureka_antientropy_rounds_total");
+        let wanted = rounds() + f64::from(u32::try_from(self.nodes.len() - 1).expect("few nodes"));
+        self.nodes[node].as_ref().expect("the node runs").node().compare_now();
+        until("a comparison", || rounds() >= wanted);
+    }
+
     /// Waits until a node shows an instance that passes a test.
     pub(super) fn until_shown(&self, node: usize, app: &str, id: &str, test: impl Fn(&Value) -> bool) {
         until(&format!("{app}/{id} on node {node}"), || {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use heureka_protocol::batch::Action;
-use heureka_registry::replication::{DropReason, Outcome, Settled, Sick};
+use heureka_registry::replication::{DropReason, Outcome, Remedy, Settled, Sick};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -46,12 +46,20 @@ struct DropLabels {
     reason: &'static str,
 }
 
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RepairLabels {
+    peer: String,
+    action: &'static str,
+}
+
 /// Counters and histograms.
 #[derive(Clone, Debug)]
 pub struct ReplicationMetrics {
     batches: Family<ResultLabels, Counter>,
     items: Family<ItemLabels, Counter>,
     imports: Family<PeerLabel, Counter>,
+    comparisons: Family<ResultLabels, Counter>,
+    repairs: Family<RepairLabels, Counter>,
     request_seconds: Family<PeerLabel, Histogram>,
     propagation_seconds: Family<PeerLabel, Histogram>,
     panics: Counter,
@@ -63,6 +71,8 @@ impl Default for ReplicationMetrics {
             batches: Family::default(),
             items: Family::default(),
             imports: Family::default(),
+            comparisons: Family::default(),
+            repairs: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS)),
             propagation_seconds: Family::new_with_constructor(|| Histogram::new(PROPAGATION_BUCKETS)),
             panics: Counter::default(),
@@ -103,6 +113,17 @@ impl ReplicationMetrics {
         self.imports.get_or_create(&PeerLabel { peer: link.url().to_owned() }).inc();
     }
 
+    /// Counts a comparison with a peer by how it ended.
+    pub fn count_comparison(&self, link: &PeerLink, result: &'static str) {
+        self.comparisons.get_or_create(&ResultLabels { peer: link.url().to_owned(), result }).inc();
+    }
+
+    /// Counts something that was found wrong twice and is being mended.
+    pub fn count_repair(&self, link: &PeerLink, remedy: Remedy) {
+        let labels = RepairLabels { peer: link.url().to_owned(), action: remedy.as_str() };
+        self.repairs.get_or_create(&labels).inc();
+    }
+
     pub(super) const fn panics(&self) -> &Counter {
         &self.panics
     }
@@ -117,6 +138,10 @@ impl Replication {
         registry.register("replication_items", help, metrics.items.clone());
         let help = "Newer records of peers that were taken over";
         registry.register("replication_409_imports", help, metrics.imports.clone());
+        let help = "Comparisons with peers of our kind, by how they ended";
+        registry.register("antientropy_rounds", help, metrics.comparisons.clone());
+        let help = "Differences that were mended, by what mends them";
+        registry.register("antientropy_repairs", help, metrics.repairs.clone());
         let help = "Time from sending a batch to its answer";
         registry.register_with_unit(
             "replication_batch",

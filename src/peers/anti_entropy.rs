@@ -1,0 +1,128 @@
+//! Compares this node with each peer of its kind now and then, and mends what is its own to mend (spec `replication.md`
+//! 9.3.4). What is to be mended, and whose it is, are rules in `heureka-registry`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web::Data;
+use heureka_actors::replicator::PeerLink;
+use heureka_config::settings::ServiceUrl;
+use heureka_protocol::AppName;
+use heureka_registry::replication::{Repair, Round, Rounds, repairs_of};
+use heureka_registry::{Random, SplitMix64};
+
+use super::digest::{DigestRequest, own_hashes, read_hashes, read_rows};
+use super::directory::PeerUrls;
+use super::http::PeerHttp;
+use crate::node::Node;
+
+/// Pause between two rounds.
+const INTERVAL_MS: u64 = 60_000;
+/// Applications whose rows are compared in one round; the others come in the next ones.
+const APPLICATIONS_MAX: usize = 500;
+/// A whole registry, in rows.
+const DIGEST_BYTES_MAX: usize = 256 << 20;
+
+/// The comparisons with all peers.
+pub struct AntiEntropy {
+    node: Data<Node>,
+    http: PeerHttp,
+    urls: PeerUrls,
+    random: SplitMix64,
+    rounds: BTreeMap<String, Rounds>,
+}
+
+impl AntiEntropy {
+    /// Nothing compared yet.
+    #[must_use]
+    pub fn new(node: Data<Node>, http: PeerHttp, urls: PeerUrls, seed: u64) -> Self {
+        Self { node, http, urls, random: SplitMix64::new(seed), rounds: BTreeMap::new() }
+    }
+
+    /// Compares for ever, one peer after the other, with chance in the pauses so that nodes do not do it in step. Somebody
+    /// who wants it now calls [`Node::compare_now`].
+    pub async fn compare_for_ever(mut self) {
+        loop {
+            let pause_ms = INTERVAL_MS * 4 / 5 + self.random.below(INTERVAL_MS * 2 / 5);
+            let wished = self.node.comparison_wished();
+            let _ = tokio::time::timeout(Duration::from_millis(pause_ms), wished).await;
+            self.compare_all().await;
+        }
+    }
+
+    async fn compare_all(&mut self) {
+        let links = self.node.replication.links();
+        let urls: BTreeSet<&str> = links.iter().map(|link| link.url()).collect();
+        self.rounds.retain(|url, _| urls.contains(url.as_str()));
+        for link in links.iter().filter(|link| link.identity().is_some() && !link.is_closed()) {
+            let found = match self.compare(link).await {
+                Ok(found) => found,
+                Err(error) => {
+                    tracing::debug!(peer = link.url(), "no comparison with this peer: {error:#}");
+                    self.count(link, "failed");
+                    continue;
+                }
+            };
+            self.mend(link, found);
+        }
+    }
+
+    fn count(&self, link: &PeerLink, result: &'static str) {
+        self.node.replication.metrics().count_comparison(link, result);
+    }
+
+    /// What is ours to mend at a peer.
+    async fn compare(&self, link: &PeerLink) -> anyhow::Result<Vec<Repair>> {
+        let Some(url) = self.urls.find(link.url()) else { return Ok(Vec::new()) };
+        let theirs = self.ask(&url, DigestRequest::All, read_hashes).await?;
+        let ours = own_hashes(&self.node.registry).await?;
+        let differing = ours.iter().filter(|(app, hash)| theirs.get(*app) != Some(*hash)).map(|(app, _)| app);
+        let only_theirs = theirs.keys().filter(|app| !ours.contains_key(*app));
+        let apps: Vec<AppName> = differing.chain(only_theirs).take(APPLICATIONS_MAX).cloned().collect();
+        let mut found = Vec::new();
+        for app in apps {
+            let rows = self.ask(&url, DigestRequest::One(app.clone()), read_rows).await?;
+            if let Some(own) = self.node.registry.perform(&app, |core| core.for_comparison()).await? {
+                found.extend(repairs_of(&own, &rows, self.node.registry.shared().clock.now()));
+            }
+        }
+        Ok(found)
+    }
+
+    async fn ask<T>(
+        &self,
+        url: &ServiceUrl,
+        request: DigestRequest,
+        read: fn(&[u8]) -> Option<T>,
+    ) -> anyhow::Result<T> {
+        let body = self.http.digest(url, &request, DIGEST_BYTES_MAX).await?;
+        read(&body).ok_or_else(|| anyhow::anyhow!("its digest cannot be read"))
+    }
+
+    fn mend(&mut self, link: &Arc<PeerLink>, found: Vec<Repair>) {
+        let size = usize::try_from(self.node.registry.shared().totals().leases).unwrap_or(usize::MAX);
+        let is_clean = found.is_empty();
+        let rounds = self.rounds.entry(link.url().to_owned()).or_default();
+        match rounds.confirm(found, size) {
+            Round::TooMany(count) => {
+                tracing::error!(
+                    peer = link.url(),
+                    count,
+                    "the peer differs in so much that nothing is mended"
+                );
+                self.count(link, "too_many");
+            }
+            Round::Repairs(repairs) => {
+                self.count(link, if is_clean { "equal" } else { "different" });
+                let now_ms = self.node.registry.shared().clock.now().mono_ms;
+                for repair in &repairs {
+                    tracing::info!(peer = link.url(), app = %repair.key.app(), id = %repair.key.id(),
+                        remedy = repair.remedy.as_str(), "mending a difference");
+                    self.node.replication.metrics().count_repair(link, repair.remedy);
+                }
+                link.repair(|queue| repairs.iter().for_each(|repair| queue.offer_repair(repair, now_ms)));
+            }
+        }
+    }
+}

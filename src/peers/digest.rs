@@ -1,0 +1,166 @@
+//! Digests on the wire, between nodes of our kind only (spec `replication.md` 9.3.4).
+//!
+//! They travel on the batch end point, asked for by a header on an empty batch: a Java server ignores the header and
+//! answers an empty list, so asking the wrong peer does no harm. The answer is a digest if it says so in the same header.
+
+use std::collections::BTreeMap;
+
+use heureka_actors::{Handle, Refused};
+use heureka_protocol::{AppName, Status};
+use heureka_registry::replication::DigestRow;
+use heureka_registry::replication::digest::application_hash;
+use serde_json::{Value, json};
+
+/// Asks for a digest, and says that an answer is one.
+pub const DIGEST_HEADER: &str = "x-heureka-digest";
+/// Asks for the hashes of all applications.
+const ALL: &str = "applications";
+/// Asks for the rows of one application.
+const ONE: &str = "application=";
+/// An empty batch: what a peer that knows no digests understands.
+pub const EMPTY_BATCH: &str = r#"{"replicationList":[]}"#;
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DigestRequest {
+    /// A hash for each application.
+    All,
+    /// A row for each instance of one application.
+    One(AppName),
+}
+
+impl DigestRequest {
+    /// Reads the header of a request; `None` if it asks for nothing that we know. Names are percent-encoded.
+    #[must_use]
+    pub fn parse(header: &str) -> Option<Self> {
+        if header == ALL {
+            return Some(Self::All);
+        }
+        let name = percent_encoding::percent_decode_str(header.strip_prefix(ONE)?).decode_utf8().ok()?;
+        Some(Self::One(AppName::new(&name)))
+    }
+
+    /// The header for it.
+    #[must_use]
+    pub fn header(&self) -> String {
+        match self {
+            Self::All => ALL.to_owned(),
+            Self::One(app) => {
+                let name = percent_encoding::utf8_percent_encode(app, percent_encoding::NON_ALPHANUMERIC);
+                format!("{ONE}{name}")
+            }
+        }
+    }
+
+    /// The answer of this node.
+    ///
+    /// # Errors
+    /// If the registry does not answer.
+    pub async fn answer(&self, handle: &Handle) -> Result<Vec<u8>, Refused> {
+        let document = match self {
+            Self::All => {
+                let hashes = own_hashes(handle).await?;
+                let written =
+                    hashes.iter().map(|(app, hash)| (app.to_string(), json!(format!("{hash:016x}"))));
+                Value::Object(written.collect())
+            }
+            Self::One(app) => {
+                let own = handle.perform(app, |core| core.for_comparison()).await?;
+                let rows = own.map(|own| own.rows()).unwrap_or_default();
+                Value::Array(rows.iter().map(row_to_json).collect())
+            }
+        };
+        Ok(document.to_string().into_bytes())
+    }
+}
+
+/// A hash for each application, as of now. Hashing a large registry takes a while, so it happens elsewhere.
+///
+/// # Errors
+/// If the registry does not answer.
+pub async fn own_hashes(handle: &Handle) -> Result<BTreeMap<AppName, u64>, Refused> {
+    let view = handle.current_view().await?;
+    let hash = move || {
+        let of =
+            |app: &heureka_actors::cache::AppView| application_hash(app.entries().iter().map(|e| &e.record));
+        let shown = view.apps().filter(|app| !app.entries().is_empty());
+        shown.map(|app| (app.name.clone(), of(app))).collect()
+    };
+    tokio::task::spawn_blocking(hash).await.map_err(|_| Refused::Internal)
+}
+
+fn row_to_json(row: &DigestRow) -> Value {
+    json!([
+        &*row.id,
+        row.dirty,
+        row.status.as_str(),
+        row.overridden.as_str(),
+        format!("{:016x}", row.content),
+        row.override_recorded_wall_ms
+    ])
+}
+
+/// Reads a peer's hashes; `None` if they make no sense.
+#[must_use]
+pub fn read_hashes(body: &[u8]) -> Option<BTreeMap<AppName, u64>> {
+    let document: BTreeMap<String, String> = serde_json::from_slice(body).ok()?;
+    document
+        .iter()
+        .map(|(app, hash)| Some((AppName::new(app), u64::from_str_radix(hash, 16).ok()?)))
+        .collect()
+}
+
+/// Reads a peer's rows; `None` if they make no sense.
+#[must_use]
+pub fn read_rows(body: &[u8]) -> Option<Vec<DigestRow>> {
+    let rows: Vec<(String, i64, String, String, String, i64)> = serde_json::from_slice(body).ok()?;
+    rows.into_iter()
+        .map(|(id, dirty, status, overridden, content, override_recorded_wall_ms)| {
+            Some(DigestRow {
+                id: id.into(),
+                dirty,
+                status: Status::from_exact(&status)?,
+                overridden: Status::from_exact(&overridden)?,
+                content: u64::from_str_radix(&content, 16).ok()?,
+                override_recorded_wall_ms,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_survive_the_header_with_any_name() {
+        for app in ["ORDERS", "A B;=\u{e4}%", ""] {
+            let request = DigestRequest::One(AppName::new(app));
+            assert!(request.header().is_ascii());
+            assert_eq!(DigestRequest::parse(&request.header()), Some(request));
+        }
+        assert_eq!(DigestRequest::parse(&DigestRequest::All.header()), Some(DigestRequest::All));
+        assert_eq!(DigestRequest::parse("something else"), None);
+    }
+
+    #[test]
+    fn rows_are_read_as_written_and_nonsense_is_not() {
+        let row = DigestRow {
+            id: "i-1".into(),
+            dirty: -5,
+            status: Status::Up,
+            overridden: Status::Unknown,
+            content: u64::MAX,
+            override_recorded_wall_ms: 7,
+        };
+        let body = json!([row_to_json(&row)]).to_string();
+        assert_eq!(read_rows(body.as_bytes()), Some(vec![row]));
+        for body in ["", "{}", "[[1]]", r#"[["i",1,"up","UP","0",0]]"#, r#"[["i",1,"UP","UP","x",0]]"#] {
+            assert_eq!(read_rows(body.as_bytes()), None, "{body}");
+        }
+        assert_eq!(read_hashes(br#"{"orders":"ff"}"#), Some([(AppName::new("ORDERS"), 255)].into()));
+        for body in ["[]", r#"{"A":1}"#, r#"{"A":"xyz"}"#] {
+            assert_eq!(read_hashes(body.as_bytes()), None, "{body}");
+        }
+    }
+}
