@@ -98,10 +98,11 @@ pub enum PathError {
 /// # Errors
 /// See [`PathError`].
 pub fn parse<'a>(raw: &'a str, context_path: &str) -> Result<Target<'a>, PathError> {
-    let inside = raw.strip_prefix(context_path).ok_or(PathError::NotFound)?;
+    // Tomcat folds slashes at the very beginning, and only there: before the context path, not behind it.
+    let folded = raw.len() - raw.trim_start_matches('/').len();
+    let inside = raw[folded.saturating_sub(1)..].strip_prefix(context_path).ok_or(PathError::NotFound)?;
     let path = inside.strip_prefix('/').ok_or(PathError::NotFound)?;
-    // Tomcat folds slashes at the very beginning, and only there.
-    let segments = path.trim_start_matches('/').split('/').map(decode).collect::<Result<Vec<_>, _>>()?;
+    let segments = path.split('/').map(decode).collect::<Result<Vec<_>, _>>()?;
     let (version, rest) = match split_version(&segments) {
         Some(found) => found,
         None => return Ok(Target::Other(segments)),
@@ -206,6 +207,10 @@ mod tests {
         assert!(matches!(parse("/eureka/v1/apps", ""), Ok(Target::Api(ApiVersion::V1, _))));
         assert!(matches!(parse("/ctx/eureka/v2/apps", "/ctx"), Ok(Target::Api(ApiVersion::V2, _))));
         assert_eq!(parse("/eureka/apps", "/ctx"), Err(PathError::NotFound));
+        assert!(matches!(parse("//ctx/eureka/apps", "/ctx"), Ok(Target::Api(..))));
+        assert!(matches!(parse("/ctx//eureka/apps", "/ctx"), Ok(Target::Other(_))));
+        assert_eq!(parse("/ctxx/eureka/apps", "/ctx"), Err(PathError::NotFound));
+        assert!(matches!(parse("//", ""), Ok(Target::Other(segments)) if segments == [""]));
     }
 
     #[test]
