@@ -4,6 +4,7 @@
 //! - [`app_actor`]: the single writer of one application.
 //! - [`cache_actor`]: the single writer of the materialised view in [`cache`].
 //! - [`replicator`]: one sender per peer.
+//! - [`snapshots`]: the one writer of what survives a restart.
 //!
 //! Actors are thin: an actor receives, calls the rules of `heureka-registry`, replies and publishes. Callers use
 //! [`Handle`] and never see an actor. Reads load the published view by pointer and enter no mailbox; a plain heartbeat
@@ -29,6 +30,7 @@ pub mod registry_actor;
 pub mod replicator;
 mod restore;
 pub mod shared;
+pub mod snapshots;
 
 pub use app_core::{AppCore, StatusAnswer};
 pub use clock::Clock;

@@ -274,16 +274,20 @@ impl Writer {
         self.settle(result, now)
     }
 
-    /// Ends the writer. Everything that waited must have been given to a last round.
+    /// Ends the writer: it holds neither store nor folder afterwards. Everything that waited must have been given to a last
+    /// round.
     ///
     /// # Errors
     /// If the last changes may be lost: then the next start does not call this one clean.
-    pub fn close(mut self, now: Now) -> Result<(), StoreError> {
+    pub fn close(&mut self, now: Now) -> Result<(), StoreError> {
         let is_following = !self.needs_records && self.problem.is_none();
-        match self.current.take() {
+        self.rewrite = None;
+        let closed = match self.current.take() {
             Some(current) if self.is_open => current.close(is_following, now.wall_ms),
             _ => Ok(()),
-        }
+        };
+        self.folder = None;
+        closed
     }
 
     /// News since the last call, for the log.

@@ -10,6 +10,7 @@ mod replication;
 mod replication_support;
 mod replication_wire;
 mod restore;
+mod snapshots;
 mod retirement;
 mod support;
 mod time;

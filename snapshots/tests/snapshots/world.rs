@@ -223,7 +223,8 @@ impl World {
     pub fn stop(&mut self) {
         self.round();
         let now = self.now;
-        self.writer.take().unwrap().close(now).unwrap();
+        self.writer().close(now).unwrap();
+        self.writer = None;
     }
 
     /// Crash, start, open, first round.

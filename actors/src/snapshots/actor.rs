@@ -1,0 +1,306 @@
+//! The actor that writes: a timer and a thread around the writer of `heureka-snapshots`, which does everything else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::prelude::*;
+use heureka_protocol::AppName;
+use heureka_registry::Record;
+use heureka_snapshots::restore::Leftovers;
+use heureka_snapshots::stored::StoredMeta;
+use heureka_snapshots::writer::{Place, Start, Writer, WriterSettings};
+use tokio::time::Instant;
+
+use super::queue::Snapshots;
+use crate::error::Refused;
+use crate::guard::guarded;
+use crate::handle::Handle;
+
+/// An instance that is gone must not come back after a crash, so it is written almost at once; the wait lets the changes of
+/// a mass cancellation share a batch.
+const URGENT_WAIT: Duration = Duration::from_millis(10);
+/// Rounds happen at least this often: time passes for deadlines, retries and the age of the store.
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
+/// Rounds of a rewrite that a stop still waits for: enough for a million instances.
+const LAST_ROUNDS: usize = 4_000;
+
+/// Options of the actor.
+#[derive(Clone, Copy, Debug)]
+pub struct SnapshotOptions {
+    /// A change is on disk after at most this long, if the disk keeps up.
+    pub write_behind: Duration,
+    /// How often the clocks of all leases are looked over for signs of life.
+    pub sweep_interval: Duration,
+    /// True: a thread of its own. False: the caller's arbiter, for tests under paused time.
+    pub has_own_thread: bool,
+    /// Options of the writer.
+    pub writer: WriterSettings,
+}
+
+impl Default for SnapshotOptions {
+    fn default() -> Self {
+        Self {
+            write_behind: Duration::from_secs(1),
+            sweep_interval: Duration::from_secs(60),
+            has_own_thread: true,
+            writer: WriterSettings::default(),
+        }
+    }
+}
+
+/// The actor.
+pub struct SnapshotActor {
+    snapshots: Arc<Snapshots>,
+    handle: Handle,
+    options: SnapshotOptions,
+    writer: Writer,
+    /// To begin again after a panic.
+    place: Place,
+    identity: StoredMeta,
+    next_round: Option<(Instant, SpawnHandle)>,
+    last_round: Duration,
+    is_fetching: bool,
+}
+
+/// The running actor, to be stopped at the end.
+pub struct RunningSnapshots {
+    actor: Addr<SnapshotActor>,
+    arbiter: Option<Arbiter>,
+}
+
+impl RunningSnapshots {
+    /// Writes what waits, closes the store and ends the thread. Everything that shall be kept must have been sent before:
+    /// flush the registry first.
+    pub async fn stop(self) {
+        if self.actor.send(Stop).await.is_err() {
+            tracing::error!("the snapshots ended before they were stopped");
+        }
+        if let Some(arbiter) = self.arbiter {
+            arbiter.stop();
+            let _ = arbiter.join();
+        }
+    }
+}
+
+impl SnapshotActor {
+    /// Starts the actor. Changes are written from now on, or once the node has opened for traffic.
+    #[must_use]
+    pub fn start(
+        snapshots: &Arc<Snapshots>,
+        start: Start,
+        handle: Handle,
+        options: SnapshotOptions,
+    ) -> RunningSnapshots {
+        let arbiter = options.has_own_thread.then(Arbiter::new);
+        let snapshots = Arc::clone(snapshots);
+        let for_actor = Arc::clone(&snapshots);
+        let make = move |_: &mut Context<Self>| Self::new(for_actor, start, handle, options);
+        let actor = match &arbiter {
+            Some(arbiter) => Self::start_in_arbiter(&arbiter.handle(), make),
+            None => Self::create(make),
+        };
+        snapshots.set_actor(actor.clone());
+        RunningSnapshots { actor, arbiter }
+    }
+
+    fn new(snapshots: Arc<Snapshots>, start: Start, handle: Handle, options: SnapshotOptions) -> Self {
+        Self {
+            place: start.place.clone(),
+            identity: start.identity.clone(),
+            writer: Writer::new(options.writer, start),
+            snapshots,
+            handle,
+            options,
+            next_round: None,
+            last_round: Duration::ZERO,
+            is_fetching: false,
+        }
+    }
+
+    /// Plans a round, unless one is planned before that time.
+    fn plan_round(&mut self, wait: Duration, ctx: &mut Context<Self>) {
+        let at = Instant::now() + wait;
+        if let Some((planned, timer)) = self.next_round {
+            if planned <= at {
+                return;
+            }
+            ctx.cancel_future(timer);
+        }
+        let timer = ctx.run_later(wait, |actor, ctx| {
+            actor.next_round = None;
+            actor.round(ctx);
+        });
+        self.next_round = Some((at, timer));
+    }
+
+    /// One round, then whatever it asks for.
+    fn round(&mut self, ctx: &mut Context<Self>) {
+        let started = std::time::Instant::now();
+        self.write();
+        self.last_round = started.elapsed();
+        if self.writer.wants_records() && !self.is_fetching {
+            self.fetch_records(ctx);
+        }
+        if self.writer.has_more_to_do() {
+            // Half of the time at most: the processor belongs to the requests.
+            self.plan_round(self.last_round.max(Duration::from_millis(1)), ctx);
+        }
+        self.tell();
+    }
+
+    /// Lets the writer write what waits. False if it could not.
+    fn write(&mut self) -> bool {
+        guarded("snapshots", || self.try_write()).unwrap_or_else(|_| {
+            self.begin_again();
+            false
+        })
+    }
+
+    fn try_write(&mut self) -> bool {
+        let now = self.handle.shared().clock.now();
+        if self.handle.shared().is_opened() {
+            self.writer.open_for_traffic();
+        }
+        self.writer.recover(now);
+        if self.snapshots.pending().is_incomplete() {
+            self.writer.note_incomplete();
+        }
+        if !self.writer.is_ready() {
+            return false;
+        }
+        let (taken, oldest_mono_ms) = self.snapshots.take();
+        let is_written = self.writer.round(&taken, now).is_ok();
+        if !is_written {
+            self.snapshots.pending().give_back(taken, oldest_mono_ms.unwrap_or(now.mono_ms));
+        }
+        is_written
+    }
+
+    /// A writer that has panicked is not trusted; a new one finds its folder by itself and asks for all records, since
+    /// what the old one had taken is lost with it.
+    fn begin_again(&mut self) {
+        self.snapshots.panics.inc();
+        let start = Start {
+            place: self.place.clone(),
+            folder: None,
+            current: None,
+            target: None,
+            identity: self.identity.clone(),
+            leftovers: Leftovers::default(),
+            recovered: self.snapshots.recovered(),
+            problem: Some("the writer failed; it begins again".into()),
+        };
+        self.writer = Writer::new(self.options.writer, start);
+    }
+
+    /// Asks every application for its records. Changes that come in after it was asked wait in the queue and go on top.
+    fn fetch_records(&mut self, ctx: &mut Context<Self>) {
+        self.is_fetching = true;
+        self.snapshots.pending().start_anew();
+        let fetched = all_records(self.handle.clone()).into_actor(self).map(|records, actor, ctx| {
+            actor.is_fetching = false;
+            match records {
+                Ok(records) => {
+                    let now = actor.handle.shared().clock.now();
+                    actor.writer.take_records(records, now);
+                    actor.plan_round(Duration::ZERO, ctx);
+                }
+                // The next round asks again.
+                Err(refused) => tracing::debug!(%refused, "the registry is too busy to be written anew"),
+            }
+        });
+        ctx.spawn(fetched);
+    }
+
+    /// Looks the lease clocks over for signs of life.
+    fn sweep(&mut self) {
+        if !self.writer.is_ready() {
+            return;
+        }
+        let view = self.handle.shared().view();
+        let now = self.handle.shared().clock.now();
+        let records = view.apps().flat_map(|app| app.entries()).map(|entry| &*entry.record);
+        // A failure of the disk is told by the writer.
+        let swept = guarded("snapshots", || drop(self.writer.sweep(records, now)));
+        if swept.is_err() {
+            self.begin_again();
+        }
+    }
+
+    fn tell(&mut self) {
+        for news in self.writer.take_news() {
+            if news.is_warning() {
+                tracing::warn!("{news}");
+            } else {
+                tracing::info!("{news}");
+            }
+        }
+        self.snapshots.publish(self.writer.stats());
+    }
+}
+
+/// The records of all applications, each as it is after every change that its actor has sent before.
+async fn all_records(handle: Handle) -> Result<Vec<Arc<Record>>, Refused> {
+    let names: Vec<AppName> = handle.shared().directory().entries().map(|(name, _)| name.clone()).collect();
+    let mut all = Vec::new();
+    for name in names {
+        let records = handle.perform(&name, |core| core.application.records().cloned().collect::<Vec<_>>());
+        all.extend(records.await?.unwrap_or_default());
+    }
+    Ok(all)
+}
+
+impl Actor for SnapshotActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        ctx.run_interval(IDLE_INTERVAL, |actor, ctx| actor.plan_round(Duration::ZERO, ctx));
+        ctx.run_interval(self.options.sweep_interval, |actor, _| actor.sweep());
+        self.tell();
+    }
+}
+
+/// Changes wait.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Wake {
+    /// Some of them are instances that are gone.
+    pub is_urgent: bool,
+}
+
+impl Handler<Wake> for SnapshotActor {
+    type Result = ();
+
+    fn handle(&mut self, wake: Wake, ctx: &mut Self::Context) {
+        // Half of the promised time is for waiting, half for writing.
+        let wait = if wake.is_urgent { URGENT_WAIT } else { self.options.write_behind / 2 };
+        self.plan_round(wait.min(self.options.write_behind / 2), ctx);
+    }
+}
+
+/// Writes the rest and closes.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Stop;
+
+impl Handler<Stop> for SnapshotActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Stop, ctx: &mut Self::Context) {
+        let mut is_written = self.write();
+        for _ in 0..LAST_ROUNDS {
+            if !is_written || !self.writer.has_more_to_do() {
+                break;
+            }
+            is_written = self.write();
+        }
+        let now = self.handle.shared().clock.now();
+        match (is_written, self.writer.close(now)) {
+            (true, Ok(())) => tracing::info!("the snapshot is complete"),
+            (_, Err(error)) => tracing::warn!(%error, "the last changes are not in the snapshot"),
+            (false, Ok(())) => tracing::warn!("the last changes are not in the snapshot"),
+        }
+        self.tell();
+        ctx.stop();
+    }
+}

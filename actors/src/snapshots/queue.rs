@@ -1,0 +1,130 @@
+//! What the rest of the node sees of the snapshots: the sink for changes, and how things stand.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use actix::Addr;
+use arc_swap::ArcSwap;
+use heureka_registry::{Change, Record};
+use heureka_snapshots::news::WriterStats;
+use heureka_snapshots::pending::{Pending, Taken};
+use heureka_snapshots::report::LoadReport;
+use heureka_snapshots::restore::RecoveredMark;
+use prometheus_client::metrics::counter::Counter;
+
+use super::actor::{SnapshotActor, Wake};
+use crate::shared::ChangeSink;
+
+/// The queue in front of the writer, and the state behind it.
+pub struct Snapshots {
+    /// Behind a lock because changes come from the threads of all applications; held for one insertion, or for taking
+    /// everything out, which moves the map.
+    pending: Mutex<Pending>,
+    actor: OnceLock<Addr<SnapshotActor>>,
+    report: LoadReport,
+    recovered: Option<RecoveredMark>,
+    stats: ArcSwap<WriterStats>,
+    pub(super) panics: Counter,
+}
+
+/// How the snapshots stand at one moment.
+#[derive(Clone, Debug)]
+pub struct SnapshotStatus {
+    /// How this start went.
+    pub report: LoadReport,
+    /// What the writer is at.
+    pub writer: WriterStats,
+    /// Instances whose latest state waits to be written.
+    pub waiting: usize,
+    /// Age of the oldest change that waits, milliseconds.
+    pub lag_ms: u64,
+    /// Changes that found no room. They were made good, or are being made good, by writing everything anew.
+    pub dropped: u64,
+}
+
+impl fmt::Debug for Snapshots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshots").field("report", &self.report).finish_non_exhaustive()
+    }
+}
+
+impl Snapshots {
+    /// A queue for at most so many instances, after a start that went as reported. Nothing is written before the actor
+    /// runs.
+    #[must_use]
+    pub fn new(report: LoadReport, recovered: Option<RecoveredMark>, waiting_max: usize) -> Arc<Self> {
+        if report.outcome.is_warning() {
+            tracing::warn!(outcome = report.outcome.as_str(), "{report}");
+        } else {
+            tracing::info!(outcome = report.outcome.as_str(), "{report}");
+        }
+        Arc::new(Self {
+            pending: Mutex::new(Pending::with_limit(waiting_max)),
+            actor: OnceLock::new(),
+            report,
+            recovered,
+            stats: ArcSwap::default(),
+            panics: Counter::default(),
+        })
+    }
+
+    /// True if all that is known of an instance comes from the snapshot: it has given no sign of life since the start.
+    #[must_use]
+    pub fn is_recovered(&self, record: &Record) -> bool {
+        self.recovered.is_some_and(|mark| mark.is_recovered(record))
+    }
+
+    /// How things stand.
+    #[must_use]
+    pub fn status(&self, mono_ms: u64) -> SnapshotStatus {
+        let pending = self.pending();
+        let oldest_ms = pending.oldest_mono_ms();
+        SnapshotStatus {
+            report: self.report.clone(),
+            writer: WriterStats::clone(&self.stats.load()),
+            waiting: pending.len(),
+            lag_ms: oldest_ms.map_or(0, |oldest_ms| mono_ms.saturating_sub(oldest_ms)),
+            dropped: pending.dropped(),
+        }
+    }
+
+    pub(super) fn set_actor(&self, actor: Addr<SnapshotActor>) {
+        // Set once, by the actor's start; a second actor would write into the same store.
+        let _ = self.actor.set(actor);
+    }
+
+    pub(super) fn publish(&self, stats: WriterStats) {
+        self.stats.store(Arc::new(stats));
+    }
+
+    pub(super) const fn recovered(&self) -> Option<RecoveredMark> {
+        self.recovered
+    }
+
+    pub(super) fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes everything out, with the time of the oldest.
+    pub(super) fn take(&self) -> (Taken, Option<u64>) {
+        let mut pending = self.pending();
+        let oldest_ms = pending.oldest_mono_ms();
+        (pending.take(), oldest_ms)
+    }
+}
+
+impl ChangeSink for Snapshots {
+    fn accept(&self, change: &Change) {
+        let wake = {
+            let mut pending = self.pending();
+            let (was_empty, had_removals) = (pending.is_empty(), pending.has_removals());
+            pending.accept(change);
+            let is_urgent = pending.has_removals();
+            (was_empty || (is_urgent && !had_removals)).then_some(Wake { is_urgent })
+        };
+        // At most two for each time that the queue is emptied, so the mailbox needs no bound of its own.
+        if let (Some(wake), Some(actor)) = (wake, self.actor.get()) {
+            actor.do_send(wake);
+        }
+    }
+}
