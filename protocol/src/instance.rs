@@ -9,6 +9,9 @@ pub const DEFAULT_RENEWAL_INTERVAL_SECS: i32 = 30;
 /// Lease duration of a client that names none (or one of 0 or less), in seconds.
 pub const DEFAULT_LEASE_DURATION_SECS: i32 = 90;
 
+/// Country number of an instance that names none.
+pub const DEFAULT_COUNTRY_ID: i32 = 1;
+
 /// A complete, valid instance (spec `wire.md` 3.1, `registry.md` 1.2).
 ///
 /// Complete means: every default is filled in and the validation of `wire.md` 1.7 has passed. What a client sent before
@@ -66,6 +69,40 @@ pub struct Instance {
     pub action_type: Option<ActionType>,
     /// Auto-scaling group.
     pub asg_name: Option<Box<str>>,
+}
+
+impl Instance {
+    /// An instance that says no more than it must: status `UP`, every default of the Java codecs, no time.
+    #[must_use]
+    pub fn with_defaults(app: AppName, instance_id: InstanceId, host_name: &str, ip_addr: &str) -> Self {
+        Self {
+            instance_id,
+            host_name: host_name.into(),
+            app,
+            ip_addr: ip_addr.into(),
+            sid: None,
+            status: Status::Up,
+            overridden_status: Status::Unknown,
+            port: Port::DEFAULT_PLAIN,
+            secure_port: Port::DEFAULT_SECURE,
+            country_id: DEFAULT_COUNTRY_ID,
+            data_center: DataCenter::MyOwn,
+            lease: LeaseInfo::default(),
+            metadata: Metadata::new(),
+            app_group_name: None,
+            home_page_url: None,
+            status_page_url: None,
+            health_check_url: None,
+            secure_health_check_url: None,
+            vip_address: None,
+            secure_vip_address: None,
+            is_coordinating_discovery_server: false,
+            last_updated_timestamp: 0,
+            last_dirty_timestamp: 0,
+            action_type: None,
+            asg_name: None,
+        }
+    }
 }
 
 /// A port and whether it is in use.

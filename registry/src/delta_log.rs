@@ -135,40 +135,14 @@ impl<R: Logged> DeltaLog<R> {
 
 #[cfg(test)]
 mod tests {
-    use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
+    use heureka_protocol::{AppName, Instance, Status};
 
     use super::*;
     use crate::lease::Lease;
     use crate::time::Now;
 
     fn record(id: usize) -> Arc<Record> {
-        let instance = Instance {
-            instance_id: Arc::from(id.to_string()),
-            host_name: Box::from("host"),
-            app: AppName::new("A"),
-            ip_addr: Box::from("10.0.0.1"),
-            sid: None,
-            status: Status::Up,
-            overridden_status: Status::Unknown,
-            port: Port::DEFAULT_PLAIN,
-            secure_port: Port::DEFAULT_SECURE,
-            country_id: 1,
-            data_center: DataCenter::MyOwn,
-            lease: LeaseInfo::default(),
-            metadata: Metadata::new(),
-            app_group_name: None,
-            home_page_url: None,
-            status_page_url: None,
-            health_check_url: None,
-            secure_health_check_url: None,
-            vip_address: None,
-            secure_vip_address: None,
-            is_coordinating_discovery_server: false,
-            last_updated_timestamp: 0,
-            last_dirty_timestamp: 0,
-            action_type: None,
-            asg_name: None,
-        };
+        let instance = Instance::with_defaults(AppName::new("A"), Arc::from(id.to_string()), "host", "10.0.0.1");
         let lease = Lease::starting(Now { mono_ms: 0, wall_ms: 0 }, 90_000);
         Arc::new(Record { instance, reported_status: Status::Up, lease })
     }

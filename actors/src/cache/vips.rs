@@ -113,38 +113,15 @@ impl Vips {
 mod tests {
     use super::*;
     use heureka_protocol::limits::Limits;
-    use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status, json};
+    use heureka_protocol::{AppName, Instance, Status, json};
     use heureka_registry::{Lease, Now, Record};
 
     const NOW: Now = Now { mono_ms: 1, wall_ms: 1 };
 
     fn entry(app: &str, id: &str, vip: &str) -> Arc<Entry> {
         let instance = Instance {
-            instance_id: id.into(),
-            host_name: "h".into(),
-            app: AppName::new(app),
-            ip_addr: "192.0.2.1".into(),
-            sid: None,
-            status: Status::Up,
-            overridden_status: Status::Unknown,
-            port: Port::DEFAULT_PLAIN,
-            secure_port: Port::DEFAULT_SECURE,
-            country_id: 1,
-            data_center: DataCenter::MyOwn,
-            lease: LeaseInfo::default(),
-            metadata: Metadata::new(),
-            app_group_name: None,
-            home_page_url: None,
-            status_page_url: None,
-            health_check_url: None,
-            secure_health_check_url: None,
             vip_address: Some(vip.into()),
-            secure_vip_address: None,
-            is_coordinating_discovery_server: false,
-            last_updated_timestamp: 0,
-            last_dirty_timestamp: 0,
-            action_type: None,
-            asg_name: None,
+            ..Instance::with_defaults(AppName::new(app), id.into(), "h", "192.0.2.1")
         };
         let lease = Lease::starting(NOW, 90_000);
         Arc::new(Entry::new(Arc::new(Record { instance, reported_status: Status::Up, lease }), NOW))

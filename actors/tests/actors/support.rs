@@ -5,8 +5,7 @@ use std::sync::Arc;
 use heureka_actors::cache::{Encoding, Scope, Variant, View};
 use heureka_actors::{Clock, Handle, Options, Placement, Running, start};
 use heureka_protocol::document::Form;
-use heureka_protocol::instance::LeaseInfo;
-use heureka_protocol::{AppName, DataCenter, Instance, Metadata, Port, Status};
+use heureka_protocol::{AppName, Instance};
 use heureka_registry::StartedFrom;
 
 /// Start of the wall clock in tests.
@@ -27,31 +26,9 @@ pub fn registry(options: Options) -> Handle {
 /// An instance with a lease of 90 s.
 pub fn instance(app: &str, id: &str) -> Instance {
     Instance {
-        instance_id: id.into(),
-        host_name: "host.example".into(),
-        app: AppName::new(app),
-        ip_addr: "192.0.2.1".into(),
-        sid: None,
-        status: Status::Up,
-        overridden_status: Status::Unknown,
-        port: Port::DEFAULT_PLAIN,
-        secure_port: Port::DEFAULT_SECURE,
-        country_id: 1,
-        data_center: DataCenter::MyOwn,
-        lease: LeaseInfo::default(),
-        metadata: Metadata::new(),
-        app_group_name: None,
-        home_page_url: None,
-        status_page_url: None,
-        health_check_url: None,
-        secure_health_check_url: None,
         vip_address: Some(app.to_lowercase().into()),
-        secure_vip_address: None,
-        is_coordinating_discovery_server: false,
-        last_updated_timestamp: 0,
         last_dirty_timestamp: 1000,
-        action_type: None,
-        asg_name: None,
+        ..Instance::with_defaults(AppName::new(app), id.into(), "host.example", "192.0.2.1")
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use heureka_protocol::batch::{Action, ItemResponse};
-use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
+use heureka_protocol::{AppName, Instance, Status};
 use heureka_registry::replication::{Batch, Item, Outcome, PeerQueue, QueueSettings, Settled};
 use heureka_registry::{
     Application, Change, Heartbeat, Now, Origin, Renewal, RenewalAnswer, Rules, SplitMix64, StatusOutcome,
@@ -18,31 +18,8 @@ pub fn at(mono_ms: u64) -> Now {
 
 pub fn instance(id: &str, dirty: i64) -> Instance {
     Instance {
-        instance_id: Arc::from(id),
-        host_name: Box::from("host"),
-        app: AppName::new(APP),
-        ip_addr: Box::from("10.0.0.1"),
-        sid: None,
-        status: Status::Up,
-        overridden_status: Status::Unknown,
-        port: Port::DEFAULT_PLAIN,
-        secure_port: Port::DEFAULT_SECURE,
-        country_id: 1,
-        data_center: DataCenter::MyOwn,
-        lease: LeaseInfo::default(),
-        metadata: Metadata::new(),
-        app_group_name: None,
-        home_page_url: None,
-        status_page_url: None,
-        health_check_url: None,
-        secure_health_check_url: None,
-        vip_address: None,
-        secure_vip_address: None,
-        is_coordinating_discovery_server: false,
-        last_updated_timestamp: 0,
         last_dirty_timestamp: dirty,
-        action_type: None,
-        asg_name: None,
+        ..Instance::with_defaults(AppName::new(APP), Arc::from(id), "host", "10.0.0.1")
     }
 }
 

@@ -17,31 +17,9 @@ pub fn later(ms: u64) -> Now {
 /// A plain instance.
 pub fn instance(app: &str, id: &str) -> Instance {
     Instance {
-        instance_id: id.into(),
-        host_name: "host.example".into(),
-        app: AppName::new(app),
-        ip_addr: "192.0.2.1".into(),
-        sid: None,
-        status: Status::Up,
-        overridden_status: Status::Unknown,
-        port: Port::DEFAULT_PLAIN,
-        secure_port: Port::DEFAULT_SECURE,
-        country_id: 1,
-        data_center: DataCenter::MyOwn,
-        lease: LeaseInfo::default(),
-        metadata: Metadata::new(),
-        app_group_name: None,
-        home_page_url: None,
-        status_page_url: None,
-        health_check_url: None,
-        secure_health_check_url: None,
         vip_address: Some(app.to_lowercase().into()),
-        secure_vip_address: None,
-        is_coordinating_discovery_server: false,
-        last_updated_timestamp: 0,
         last_dirty_timestamp: 1000,
-        action_type: None,
-        asg_name: None,
+        ..Instance::with_defaults(AppName::new(app), id.into(), "host.example", "192.0.2.1")
     }
 }
 
