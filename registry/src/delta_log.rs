@@ -142,7 +142,8 @@ mod tests {
     use crate::time::Now;
 
     fn record(id: usize) -> Arc<Record> {
-        let instance = Instance::with_defaults(AppName::new("A"), Arc::from(id.to_string()), "host", "10.0.0.1");
+        let instance =
+            Instance::with_defaults(AppName::new("A"), Arc::from(id.to_string()), "host", "10.0.0.1");
         let lease = Lease::starting(Now { mono_ms: 0, wall_ms: 0 }, 90_000);
         Arc::new(Record { instance, reported_status: Status::Up, lease })
     }
