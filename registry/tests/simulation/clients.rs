@@ -66,6 +66,10 @@ impl Client {
         self.is_running && self.is_registered
     }
 
+    pub fn dirty(&self) -> i64 {
+        self.dirty
+    }
+
     pub fn at(&self) -> usize {
         self.at
     }
@@ -158,7 +162,7 @@ impl World {
             }
             14..=15 => self.clients[who].is_running = false,
             16..=17 => {
-                let has_earlier_clock = self.chance.permille(300);
+                let has_earlier_clock = self.chance.permille(500);
                 self.client_start(who, has_earlier_clock);
             }
             _ => self.clients[who].at = self.some_member(),
@@ -176,6 +180,7 @@ impl World {
             // The host has lost its time; the registry keeps what it has until the clock is past it (defect D13).
             client.dirty -= 60_000;
             client.versions += 1;
+            self.clients[who].at = self.some_member();
         } else {
             self.make_dirty(who);
         }

@@ -55,6 +55,9 @@ impl World {
     }
 
     fn look_at_living(&mut self, who: usize, place: &str) {
+        if self.clients[who].dirty() < self.truths[who].cancelled {
+            return self.count("clocks behind their own cancel");
+        }
         let copies = self.copies(who);
         let nodes = self.up();
         let holders = self.holders(who);

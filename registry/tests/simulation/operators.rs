@@ -62,6 +62,10 @@ impl World {
                     ChangeKind::StatusOverridden => Some(change.record.instance.status),
                     _ => None,
                 };
+                if change.record.instance.status == Status::Unknown {
+                    // The instance is asked once what it reports; if that answer gets lost, nobody asks again.
+                    truth.doubt("the reported status is not known here");
+                }
                 if truth.stage == Stage::Cancelled {
                     truth.doubt("an operation on what was cancelled");
                 }

@@ -65,7 +65,7 @@ impl Plan {
             apps: 1 + chance.index(3),
             renewal_secs,
             duration_secs: 3 * renewal_secs,
-            epochs: 1 + chance.index(3),
+            epochs: chance.pick(&[1, 1, 1, 2, 3]),
             storm_ms: chance.range(20_000..150_000),
             weather_ms: chance.pick(&[2_000, 8_000, 30_000]),
             trouble_ms: chance.pick(&[10_000, 40_000, 120_000, 1_000_000]),

@@ -199,11 +199,14 @@ impl World {
         let Applied { code, conflict: newer, change, is_renewal } =
             self.on_app(n, item.who, |app, now, rules| apply_item(app, &sent, keeps_order, now, rules));
         self.note_applied(parcel, item, change.is_some());
-        if let (Action::Register, Some(_), Some(tombstone)) = (item.action, &change, tombstone)
-            && Some(tombstone.last_dirty_timestamp) == item.dirty
-        {
-            // A peer that has not heard of the cancel cannot be told from one whose instance is back.
-            self.truths[item.who].weaken("registered again after the quarantine");
+        if let (Action::Register, Some(_), Some(tombstone)) = (item.action, &change, tombstone) {
+            // A peer that has not heard of the cancel cannot be told from one whose instance is back, and a cancel does
+            // not say which copy it meant.
+            self.truths[item.who].weaken(if Some(tombstone.last_dirty_timestamp) == item.dirty {
+                "registered again after the quarantine"
+            } else {
+                "the tombstone was older than the cancel"
+            });
         }
         if is_renewal {
             self.renewed(n, item.who);

@@ -50,13 +50,15 @@ impl World {
     pub fn require_tombstone(&mut self, n: usize, who: usize) {
         let is_dropped = self.has(Bug::TombstoneDropped);
         let id = Arc::clone(&self.ids[who]);
-        let has_tombstone = self.on_app(n, who, |app, now, _| {
+        let dirty = self.on_app(n, who, |app, now, _| {
             if is_dropped {
                 app.lift_tombstone(&id, i64::MAX, now);
             }
-            app.tombstone(&id, now).is_some()
+            app.tombstone(&id, now).map(|tombstone| tombstone.last_dirty_timestamp)
         });
-        self.require(has_tombstone, || format!("9.3.3: the cancel of client {who} left no tombstone at {n}"));
+        let truth = &mut self.truths[who];
+        truth.cancelled = truth.cancelled.max(dirty.unwrap_or(0));
+        self.require(dirty.is_some(), || format!("9.3.3: the cancel of client {who} left no tombstone at {n}"));
     }
 
     /// A client's heartbeat was accepted, directly or by way of a peer.

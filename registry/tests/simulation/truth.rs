@@ -48,6 +48,9 @@ pub struct Truth {
     pub weak: Option<&'static str>,
     /// Newest dirty timestamp that any node was told by the client.
     pub newest: i64,
+    /// Newest dirty timestamp that was cancelled anywhere. A client whose clock is behind it must wait until the tombstones
+    /// are over (defect D13).
+    pub cancelled: i64,
 }
 
 impl Truth {
