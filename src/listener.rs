@@ -83,11 +83,11 @@ fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(
             })
             // What the default says of host and address serves links to the server itself; none are made.
             .finish(map_config(app, |()| AppConfig::default()));
-        fn_service(|stream: TcpStream| async move {
+        fn_service(move |stream: TcpStream| async move {
             // Off by default; without it answers in several pieces stall for 40 ms.
             let _ = stream.set_nodelay(true);
             let peer = stream.peer_addr().ok();
-            Ok((WithoutOffers::new(stream), Protocol::Http1, peer))
+            Ok((WithoutOffers::new(stream, header_timeout), Protocol::Http1, peer))
         })
         .and_then(http)
     };

@@ -7,14 +7,19 @@
 //! offer (RFC 9110, 7.8). So the one word that makes an offer is made unreadable on its way in: one byte of it changes. No
 //! byte is added, dropped or held back, so nothing that is read here can move the border between two requests.
 //!
+//! Since it knows where heads begin and end, it also bounds the time of each; the library below does so for the first one of
+//! a connection only, and a later one that came drop by drop would hold its connection for ever.
+//!
 //! To find heads, the lengths of bodies are followed. Where that fails nothing is changed any more, and the worst that a
 //! wrong guess can do is to change one letter of a body line that looks like an offer.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
 
 /// Longest header name that matters: `transfer-encoding`.
 const NAME_MAX: usize = 17;
@@ -26,12 +31,15 @@ const STRUCK: u8 = b'-';
 pub struct WithoutOffers<Io> {
     io: Io,
     offers: Offers,
+    head_timeout: Duration,
+    /// Runs while a head has begun and is not complete, which is rare: most come in one piece.
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<Io> WithoutOffers<Io> {
-    /// A connection, from its first byte on.
-    pub fn new(io: Io) -> Self {
-        Self { io, offers: Offers::default() }
+    /// A connection, from its first byte on. It ends if a head takes longer than this.
+    pub fn new(io: Io, head_timeout: Duration) -> Self {
+        Self { io, offers: Offers::default(), head_timeout, deadline: None }
     }
 
     /// The connection itself.
@@ -48,9 +56,18 @@ impl<Io: AsyncRead + Unpin> AsyncRead for WithoutOffers<Io> {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         let known = buf.filled().len();
-        ready!(Pin::new(&mut this.io).poll_read(cx, buf))?;
+        let read = Pin::new(&mut this.io).poll_read(cx, buf);
         this.offers.strike(&mut buf.filled_mut()[known..]);
-        Poll::Ready(Ok(()))
+        if !this.offers.is_inside_head() {
+            this.deadline = None;
+        } else if this.deadline.is_none() {
+            this.deadline = Some(Box::pin(sleep(this.head_timeout)));
+        }
+        match &mut this.deadline {
+            // As if the sender had closed: there is nothing to answer yet.
+            Some(deadline) if read.is_pending() => deadline.as_mut().poll(cx).map(Ok),
+            _ => read,
+        }
     }
 }
 
@@ -157,6 +174,15 @@ impl Offers {
                     1
                 }
             };
+        }
+    }
+
+    /// True if a head has begun and is not complete.
+    const fn is_inside_head(&self) -> bool {
+        match self.place {
+            Place::Head(Line::Name) => self.has_request_line || self.name_len > 0,
+            Place::Head(_) => true,
+            _ => false,
         }
     }
 
