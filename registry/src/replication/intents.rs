@@ -30,6 +30,9 @@ pub struct Intents {
     cancel: bool,
     presence: Presence,
     override_op: Option<OverrideKind>,
+    /// The override was set and removed, in either order. A peer that has heard of neither changes nothing when it hears of
+    /// the removal alone, so it must be told the status that came with it.
+    is_mixed: bool,
 }
 
 /// How much would be lost without an intent; the least goes first when a queue is full (`replication.md` 9.3.8).
@@ -43,7 +46,8 @@ pub(super) enum Weight {
 
 impl Intents {
     /// Nothing to tell.
-    pub const NONE: Self = Self { cancel: false, presence: Presence::Nothing, override_op: None };
+    pub const NONE: Self =
+        Self { cancel: false, presence: Presence::Nothing, override_op: None, is_mixed: false };
     /// The instance was cancelled.
     pub const CANCEL: Self = Self { cancel: true, ..Self::NONE };
     /// The instance renewed its lease.
@@ -95,13 +99,19 @@ impl Intents {
         // An override operation renews the lease at the peer too, so a heartbeat after it adds nothing.
         let is_renewed = self.override_op.is_some() && later.presence == Presence::Heartbeat;
         let presence = if is_renewed { self.presence } else { self.presence.max(later.presence) };
-        Self { cancel: self.cancel, presence, override_op: later.override_op.or(self.override_op) }
+        let differ = matches!((self.override_op, later.override_op), (Some(a), Some(b)) if a != b);
+        Self {
+            cancel: self.cancel,
+            presence,
+            override_op: later.override_op.or(self.override_op),
+            is_mixed: self.is_mixed || later.is_mixed || differ,
+        }
     }
 
     /// What remains when the instance has left the registry by itself (evicted, or cancelled by way of another peer).
     #[must_use]
     pub const fn without_instance(self) -> Self {
-        Self { presence: Presence::Nothing, override_op: None, ..self }
+        Self { presence: Presence::Nothing, override_op: None, is_mixed: false, ..self }
     }
 
     /// What remains when a cancel has been overtaken by a newer registration from elsewhere.
@@ -113,7 +123,7 @@ impl Intents {
     /// What remains when somebody else has changed the override later.
     #[must_use]
     pub const fn without_override(self) -> Self {
-        Self { override_op: None, ..self }
+        Self { override_op: None, is_mixed: false, ..self }
     }
 
     /// Everything but a registration or heartbeat.
@@ -131,17 +141,18 @@ impl Intents {
     /// all; an operation after it would give the override as status to an instance that reports DOWN or STARTING.
     pub fn actions(self) -> impl Iterator<Item = Action> {
         let cancel = self.cancel.then_some(Action::Cancel);
-        let presence = match self.presence {
+        let told = if self.is_mixed { Presence::Register } else { self.presence };
+        let presence = match told {
             Presence::Nothing => None,
             Presence::Heartbeat => Some(Action::Heartbeat),
             Presence::Register => Some(Action::Register),
         };
-        let is_told_by_registration = self.cancel && self.presence == Presence::Register;
+        let is_told_by_registration = self.cancel && told == Presence::Register;
         let override_op = self.override_op.filter(|_| !is_told_by_registration).map(|kind| match kind {
             OverrideKind::Set => Action::StatusUpdate,
             OverrideKind::Removed => Action::DeleteStatusOverride,
         });
-        let is_override_first = self.presence == Presence::Register;
+        let is_override_first = told == Presence::Register;
         let (one, two) = if is_override_first { (override_op, presence) } else { (presence, override_op) };
         cancel.into_iter().chain(one).chain(two)
     }

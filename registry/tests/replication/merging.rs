@@ -42,7 +42,7 @@ fn the_table_of_the_specification_holds() {
         (&[SET, R], &[StatusUpdate, Register]),
         (&[SET, H], &[StatusUpdate]),
         (&[SET, C], &[Cancel]),
-        (&[SET, REMOVED], &[DeleteStatusOverride]),
+        (&[SET, REMOVED], &[DeleteStatusOverride, Register]),
         (&[R, SET, H, REMOVED], &[DeleteStatusOverride, Register]),
     ];
     for (all, expected) in cases {
