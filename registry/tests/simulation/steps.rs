@@ -58,7 +58,9 @@ impl World {
         });
         let truth = &mut self.truths[who];
         truth.cancelled = truth.cancelled.max(dirty.unwrap_or(0));
-        self.require(dirty.is_some(), || format!("9.3.3: the cancel of client {who} left no tombstone at {n}"));
+        self.require(dirty.is_some(), || {
+            format!("9.3.3: the cancel of client {who} left no tombstone at {n}")
+        });
     }
 
     /// A client's heartbeat was accepted, directly or by way of a peer.
