@@ -21,7 +21,11 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
 /// A path that was understood means the same with every sign escaped, and inside a context path.
 fn check_path(raw: &str) {
     let parsed = path::parse(raw, "");
-    assert_eq!(path::parse(&format!("/ctx{raw}"), "/ctx"), parsed);
+    // slashes are folded at the very beginning only, so not behind a context path
+    if !raw.starts_with("//") {
+        assert_eq!(path::parse(&format!("/ctx{raw}"), "/ctx"), parsed);
+    }
+    assert_eq!(path::parse(&format!("//ctx{raw}"), "/ctx"), path::parse(&format!("/ctx{raw}"), "/ctx"));
     let Ok(target) = parsed else { return };
     let segments: Vec<&str> = match &target {
         Target::Api(version, resource) => {
