@@ -72,7 +72,8 @@ pub enum Memory {
 struct Entry {
     at_ms: u64,
     order: u64,
-    event: Event,
+    /// Boxed: the heap moves its entries about.
+    event: Box<Event>,
 }
 
 impl PartialEq for Entry {
@@ -106,7 +107,7 @@ impl Agenda {
     /// Events of the same moment happen in the order in which they were put here.
     pub fn put(&mut self, at_ms: u64, event: Event) {
         self.order += 1;
-        self.entries.push(Reverse(Entry { at_ms, order: self.order, event }));
+        self.entries.push(Reverse(Entry { at_ms, order: self.order, event: Box::new(event) }));
     }
 
     /// The next event, unless it is later than `until_ms`.
@@ -115,6 +116,6 @@ impl Agenda {
         if !is_due {
             return None;
         }
-        self.entries.pop().map(|Reverse(entry)| (entry.at_ms, entry.event))
+        self.entries.pop().map(|Reverse(entry)| (entry.at_ms, *entry.event))
     }
 }

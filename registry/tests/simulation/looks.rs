@@ -67,10 +67,11 @@ impl World {
             format!("{place}: dirty timestamps {dirty:?}")
         });
         let doubt = self.truths[who].doubt.filter(|_| self.promise == Promise::Heartbeats);
+        self.count("living found everywhere");
         if let Some(why) = doubt {
             return self.count(why);
         }
-        self.count("living looked at");
+        self.count("living compared in full");
         let shown = |copy: &Instance| {
             let note = copy.metadata.get("note").unwrap_or("-");
             format!("{} override {} note {note}", copy.status, copy.overridden_status)

@@ -69,8 +69,30 @@ fn all_histories_keep_the_promises() {
     }
     println!("{} seeds, {events} events, {:?}", seeds.end - seeds.start, started.elapsed());
     counts.iter().for_each(|(what, count)| println!("{count:>9} {what}"));
+    if seeds.end - seeds.start >= SEEDS {
+        require_coverage(&counts);
+    }
     let shown = failures.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
     assert!(failures.is_empty(), "{} seeds failed:\n{shown}", failures.len());
+}
+
+/// Doubts must not swallow the checks, and nothing that a history is for may be missing.
+fn require_coverage(counts: &BTreeMap<&str, u64>) {
+    let count = |what: &str| counts.get(what).copied().unwrap_or(0);
+    assert!(3 * count("living compared in full") > count("living found everywhere"), "too many doubts");
+    assert!(2 * count("cancels looked for") > count("cancels in doubt"), "too many doubts of cancels");
+    let needed = [
+        "crashes",
+        "dead kept by self-preservation",
+        "evictions",
+        "failed batches",
+        "hashes compared",
+        "leaves",
+        "newer records of peers",
+        "override operations",
+        "restarts from disk",
+    ];
+    needed.iter().for_each(|what| assert!(count(what) > 0, "no {what}"));
 }
 
 #[test]

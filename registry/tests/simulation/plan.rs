@@ -4,9 +4,13 @@ use heureka_registry::replication::QueueSettings;
 use heureka_registry::{LeaseExpiry, ProtectionSettings, Rules};
 
 use crate::chance::Chance;
+use crate::truth::Promise;
 
 /// Names of the applications.
 pub const APPS: [&str; 3] = ["ORDERS", "USERS", "STOCK"];
+
+/// Time between two comparisons with a peer.
+const COMPARISON_MS: u64 = 60_000;
 
 /// Shape of one history.
 #[derive(Debug)]
@@ -78,10 +82,12 @@ impl Plan {
         }
     }
 
-    /// Heartbeats have repaired by then what they can: the longest pause of a queue, three rounds, and the way.
-    pub fn rounds_ms(&self) -> u64 {
+    /// What is promised is repaired by then: the longest pause of a queue, three rounds of heartbeats, and the way; with
+    /// anti-entropy three rounds of that more (`replication.md` 9.3.4).
+    pub fn rounds_ms(&self, promise: Promise) -> u64 {
         let pauses_ms = 2 * self.queue.congestion_pause_ms.1;
-        pauses_ms + 3 * self.renewal_secs * 1000 + 5_000
+        let comparisons_ms = if promise == Promise::AntiEntropy { 3 * COMPARISON_MS } else { 0 };
+        pauses_ms + 3 * self.renewal_secs * 1000 + 5_000 + comparisons_ms
     }
 
     /// Every lease without heartbeats has ended by then, the rate of a full minute is known twice over, and as many

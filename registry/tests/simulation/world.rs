@@ -107,7 +107,7 @@ impl World {
             self.is_calm = false;
             self.pass(self.plan.storm_ms);
             self.calm();
-            self.pass(self.plan.rounds_ms());
+            self.pass(self.plan.rounds_ms(self.promise));
             self.look_after_rounds(epoch);
             self.pass(self.plan.lease_end_ms());
             self.look_after_lease_end(epoch);
