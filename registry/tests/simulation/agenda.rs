@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use heureka_protocol::Instance;
-use heureka_registry::replication::Outcome;
+use heureka_protocol::{AppName, Instance};
+use heureka_registry::replication::{DigestRow, Outcome};
 
 use crate::clients::{Call, Reply};
 use crate::wire::Parcel;
@@ -47,6 +47,10 @@ pub enum Event {
     Save { life: Life },
     /// A node that was down starts.
     Start { node: usize, memory: Memory },
+    /// A node asks a peer what it holds.
+    Compare { life: Life, peer: usize },
+    /// The peer's rows are there.
+    Compared { life: Life, peer: usize, rows: Vec<(AppName, Vec<DigestRow>)> },
     /// The peers' lists leave them.
     Ask { life: Life },
     /// The peers' lists are there.

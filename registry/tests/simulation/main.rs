@@ -10,6 +10,7 @@ mod agenda;
 mod bugs;
 mod chance;
 mod clients;
+mod compare;
 mod looks;
 mod network;
 mod node;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use heureka_protocol::{AppName, InstanceId, Status, StatusCounts};
 use heureka_registry::eviction_plan::Compensation;
-use heureka_registry::replication::{Batch, PeerQueue};
+use heureka_registry::replication::{Batch, PeerQueue, Rounds};
 use heureka_registry::{
     Application, DeltaLog, LeaseExpiry, LeaseTotals, MinuteCounter, Now, Record, SelfPreservation, Tombstone,
 };
@@ -19,6 +19,8 @@ use crate::world::EPOCH_MS;
 pub struct Link {
     pub queue: PeerQueue,
     pub flights: BTreeMap<u64, Batch>,
+    /// What the last comparison has found.
+    pub rounds: Rounds,
     /// When the queue will be asked next.
     pub wake_ms: Option<u64>,
     /// Writes that the queue has given up so far.

@@ -10,7 +10,7 @@ use crate::truth::Promise;
 pub const APPS: [&str; 3] = ["ORDERS", "USERS", "STOCK"];
 
 /// Time between two comparisons with a peer.
-const COMPARISON_MS: u64 = 60_000;
+pub const COMPARISON_MS: u64 = 60_000;
 
 /// Shape of one history.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub struct Plan {
     pub operate_ms: u64,
     /// How long a sender waits for an answer.
     pub timeout_ms: u64,
+    /// Nodes compare themselves with each other, as nodes of our kind do; towards Java they cannot.
+    pub compares: bool,
     pub rules: Rules,
     pub queue: QueueSettings,
     pub protection: ProtectionSettings,
@@ -76,6 +78,7 @@ impl Plan {
             act_ms: chance.pick(&[5_000, 20_000, 60_000]),
             operate_ms: chance.pick(&[3_000, 10_000, 40_000]),
             timeout_ms: chance.pick(&[200, 200, 1_000]),
+            compares: chance.permille(700),
             rules,
             queue,
             protection,

@@ -39,6 +39,9 @@ impl World {
         if let Some(image) = image {
             self.restore(n, image);
         }
+        if self.plan.compares {
+            members.iter().filter(|peer| **peer != n).for_each(|peer| self.compare_later(life, *peer));
+        }
         let ask_ms = self.now_ms + self.chance.range(5..200);
         self.agenda.put(ask_ms, Event::Ask { life });
         let save_ms = self.now_ms + self.chance.range(1_000..20_000);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use heureka_protocol::{AppName, InstanceId};
 use heureka_registry::eviction_plan::EvictionPlan;
 use heureka_registry::invariants::check_plan;
-use heureka_registry::replication::PeerQueue;
+use heureka_registry::replication::{PeerQueue, Rounds};
 
 use crate::agenda::{Event, Life, Memory};
 use crate::bugs::Bug;
@@ -60,7 +60,7 @@ impl World {
 
     pub fn link(&self) -> Link {
         let queue = PeerQueue::new(self.plan.queue);
-        Link { queue, flights: BTreeMap::new(), wake_ms: None, dropped: 0 }
+        Link { queue, flights: BTreeMap::new(), rounds: Rounds::default(), wake_ms: None, dropped: 0 }
     }
 
     /// A new node: all others learn of it, and it of them.
@@ -71,6 +71,9 @@ impl World {
         for other in self.up().into_iter().filter(|other| *other != n) {
             let link = self.link();
             self.nodes[other].links.insert(n, link);
+            if self.plan.compares {
+                self.compare_later(self.nodes[other].life(), n);
+            }
         }
         self.start(n, Memory::Nothing);
     }

@@ -58,8 +58,9 @@ impl World {
     /// The world of a seed at its beginning.
     pub fn new(seed: u64, bug: Option<Bug>, promise: Promise, is_traced: bool) -> Self {
         let mut chance = Chance::new(seed);
-        let plan = Plan::draw(&mut chance);
+        let mut plan = Plan::draw(&mut chance);
         let skew = |chance: &mut Chance| i64::try_from(chance.range(0..120_000)).unwrap() - 60_000;
+        plan.compares |= promise == Promise::AntiEntropy;
         let nodes = (0..plan.places).map(|place| Node::new(place, &plan)).collect();
         let clients: Vec<Client> =
             (0..plan.clients).map(|_| Client::new(chance.index(plan.members), skew(&mut chance))).collect();
@@ -154,6 +155,8 @@ impl World {
             Event::Sweep { life } => self.sweep(life),
             Event::Save { life } => self.save(life),
             Event::Start { node, memory } => self.start(node, memory),
+            Event::Compare { life, peer } => self.compare(life, peer),
+            Event::Compared { life, peer, rows } => self.compared(life, peer, &rows),
             Event::Ask { life } => self.ask(life),
             Event::Copy { life, instances } => self.copy(life, instances),
             Event::Left { life } => self.left(life),
