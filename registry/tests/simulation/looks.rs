@@ -17,8 +17,9 @@ impl World {
             } else if self.truths[who].stage == Stage::Cancelled {
                 let weak = self.truths[who].weak.filter(|_| self.promise == Promise::Heartbeats);
                 let found = self.holders(who);
+                let why = self.truths[who].weak.unwrap_or("");
                 self.require(found.is_empty() || weak.is_some(), || {
-                    format!("{place}: cancelled, but found at {found:?}")
+                    format!("{place}: cancelled, but found at {found:?} ({why})")
                 });
                 self.count(if weak.is_some() { "cancels in doubt" } else { "cancels looked for" });
             }
@@ -27,7 +28,7 @@ impl World {
 
     /// After the end of every dead lease: nothing but the living, unless self-preservation keeps the dead.
     pub fn look_after_lease_end(&mut self, epoch: usize) {
-        let mut all_equal = true;
+        let (mut all_equal, mut has_dead) = (true, false);
         for who in 0..self.plan.clients {
             let place = format!("{} after the leases of epoch {epoch}", self.ids[who]);
             if self.clients[who].is_live() {
@@ -42,11 +43,12 @@ impl World {
             if self.holders(who).is_empty() {
                 self.forget_doubt(who);
             } else {
-                all_equal = false;
+                has_dead = true;
                 self.count("dead kept by self-preservation");
             }
         }
-        if all_equal || self.promise == Promise::AntiEntropy {
+        let is_promised = all_equal || self.promise == Promise::AntiEntropy;
+        if is_promised && !has_dead {
             let hashes: Vec<String> = self.up().iter().map(|n| self.nodes[*n].counts.hash_code()).collect();
             let are_equal = hashes.windows(2).all(|pair| pair[0] == pair[1]);
             self.require(are_equal, || format!("the hashes differ: {hashes:?}"));

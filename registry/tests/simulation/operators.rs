@@ -27,6 +27,10 @@ impl World {
         } else {
             Some(self.chance.pick(&[Status::OutOfService, Status::OutOfService, Status::Down, Status::Up]))
         };
+        if !self.plan.rules.store_equal_override && status == Some(Status::Down) {
+            // A peer at which the instance reports DOWN keeps the override that it has.
+            self.truths[who].doubt("DOWN set while equal overrides are not stored");
+        }
         let id = self.ids[who].clone();
         let outcome = self.on_app(n, who, |app, now, rules| match (removes, status) {
             (false, Some(status)) => app.set_status(&id, status, None, Origin::Client, now, rules),
@@ -34,17 +38,19 @@ impl World {
         });
         self.note(format_args!("operator at {n}: client {who}, removes {removes}, {status:?}"));
         self.count("override operations");
-        self.operated(n, who, removes, outcome);
+        self.operated(n, who, status.filter(|_| !removes), outcome);
     }
 
-    fn operated(&mut self, n: usize, who: usize, removes: bool, outcome: StatusOutcome) {
+    /// `set` is the status that the operation sets; `None` if it removes.
+    fn operated(&mut self, n: usize, who: usize, set: Option<Status>, outcome: StatusOutcome) {
         match outcome {
             StatusOutcome::NotFound => {}
             StatusOutcome::Unchanged => {
-                let kind = if removes { OverrideKind::Removed } else { OverrideKind::Set };
+                let kind = if set.is_none() { OverrideKind::Removed } else { OverrideKind::Set };
                 let mono_ms = self.node_now(n).mono_ms;
                 let told = self.nodes[n].told();
-                if !removes && self.nodes[n].override_of(self.plan.app_of(who), &self.ids[who]).is_none() {
+                let stored = self.nodes[n].override_of(self.plan.app_of(who), &self.ids[who]);
+                if set.is_some() && stored != set {
                     // Nothing was stored here, and yet the peers are told, as Java does it (defect D9).
                     self.truths[who].doubt("told but not stored");
                 }
