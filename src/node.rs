@@ -20,6 +20,7 @@ use crate::http::security::Credentials;
 use crate::limits::NodeLimits;
 use crate::listener::{self, Listener};
 use crate::options::actor_options;
+use crate::peers::source::{PeerSource, source_of};
 use crate::peers::{Membership, identity};
 use crate::telemetry::metrics::{self, HttpMetrics};
 
@@ -44,7 +45,7 @@ pub struct Node {
     /// Everything that `/actuator/prometheus` shows.
     pub metric_registry: Arc<Registry>,
     is_stopping: AtomicBool,
-    comparison: Notify,
+    comparison: tokio::sync::Notify,
 }
 
 impl Node {
@@ -62,7 +63,7 @@ impl Node {
             credentials: Credentials::default(),
             connections,
             is_stopping: AtomicBool::new(false),
-            comparison: Notify::new(),
+            comparison: tokio::sync::Notify::new(),
             metrics,
             metric_registry: Arc::new(metric_registry),
             settings,
@@ -175,6 +176,18 @@ pub struct RunningNode {
 /// # Errors
 /// If the address cannot be bound.
 pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
+    let source = source_of(&settings.client)?;
+    start_with_peers(settings, source)
+}
+
+/// The same with peers from a source of the caller's own.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_with_peers(
+    settings: Settings,
+    source: Box<dyn PeerSource>,
+) -> anyhow::Result<(RunningNode, Server)> {
     let options: Options = actor_options(&settings);
     let clock = Clock::system();
     let replication = Arc::new(Replication::new(clock.clone(), identity::draw(&clock)));
@@ -183,7 +196,7 @@ pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
     let node = web::Data::new(Node::new(settings, actors.handle.clone(), replication));
     let Listener { server, addresses, closing } = listener::bind(&node)?;
     let ports: Vec<u16> = addresses.iter().map(SocketAddr::port).collect();
-    let membership = Membership::join(&node, &ports);
+    let membership = Membership::join(&node, &ports, source);
     let management = actuator::listen(&node)?.map(|server| {
         let handle = server.handle();
         actix::spawn(server);

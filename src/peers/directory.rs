@@ -171,10 +171,11 @@ impl PeerDirectory {
         Ok(Peer { url, link, sender })
     }
 
-    /// Follows the list for ever, with a fixed pause between two looks.
+    /// Follows the list for ever, with a fixed pause between two looks, and at once when the source notices a change.
     pub async fn follow_for_ever(mut self, interval: Duration) {
         loop {
-            tokio::time::sleep(interval).await;
+            let changed = self.source.changed();
+            let _ = tokio::time::timeout(interval, changed).await;
             self.refresh().await;
         }
     }

@@ -13,7 +13,7 @@ use super::directory::PeerDirectory;
 use super::http::PeerHttp;
 use super::own::Own;
 use super::own_lease::OwnLease;
-use super::source::StaticPeers;
+use super::source::PeerSource;
 use super::sync::{SyncPlan, copy_once};
 use crate::node::Node;
 
@@ -31,19 +31,20 @@ impl Membership {
     /// Starts the senders, copies what the peers hold, opens for traffic and registers this node, if it shall. Returns at
     /// once; a node without peers has opened by then.
     #[must_use]
-    pub fn join(node: &Data<Node>, listening: &[u16]) -> Self {
+    pub fn join(node: &Data<Node>, listening: &[u16], source: Box<dyn PeerSource>) -> Self {
         let settings = &node.settings;
-        let registers = settings.client.register_with_eureka && !settings.client.service_urls.is_empty();
+        let known = source.known();
+        let has_list = known.as_ref().is_none_or(|listed| !listed.is_empty());
+        let registers = settings.client.register_with_eureka && has_list;
         let own_lease = registers.then(|| OwnLease::new(node.registry.clone(), node.own_instance()));
         let mut membership = Self { node: node.clone(), own_lease, tasks: Vec::new() };
         let http = PeerHttp::new(settings, node.replication.own().clone());
         let own = Own::new(settings, listening);
-        let listed = settings.client.peer_urls();
-        let source = Box::new(StaticPeers::of(&settings.client));
         let (replication, handle) = (Arc::clone(&node.replication), node.registry.clone());
         let mut directory = PeerDirectory::new(replication, handle, settings, source, own, http.clone());
-        directory.start_named(listed);
-        if directory.urls().all().is_empty() {
+        let is_known = known.is_some();
+        directory.start_named(known.unwrap_or_default());
+        if is_known && directory.urls().all().is_empty() {
             open(node, None);
             membership.spawn(hold(membership.own_lease.clone()));
             return membership;

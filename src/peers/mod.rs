@@ -1,6 +1,6 @@
 //! The peers of a node: who they are, how they are reached, what is copied from them at the start.
 //!
-//! - `source`: where the list of peers comes from.
+//! - `source`, `dns`, `file`: where the list of peers comes from.
 //! - `own`: which of the listed URLs is this node itself.
 //! - `directory`: the list over time; starts and stops a sender for each peer.
 //! - `http`: requests to peers.
@@ -14,6 +14,8 @@
 pub mod anti_entropy;
 pub mod digest;
 pub mod directory;
+pub mod dns;
+pub mod file;
 pub mod http;
 pub mod identity;
 pub mod membership;

@@ -1,0 +1,100 @@
+//! Peers from a file that somebody else writes: a config map, a list that a script keeps.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use heureka_config::settings::ServiceUrl;
+
+use super::source::{Changed, Listing, PeerSource, SourceError};
+
+/// How often the file is looked at. Watches of the system do not see what is swapped by a link, as config maps are.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The peers in a file: URLs, one a line or separated by commas; what follows a `#` is a remark.
+#[derive(Clone, Debug)]
+pub struct FilePeers {
+    path: PathBuf,
+    look: Duration,
+}
+
+impl FilePeers {
+    /// The peers in this file.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), look: LOOK }
+    }
+
+    /// Looks at the file this often instead of every second.
+    #[must_use]
+    pub fn looking_every(self, look: Duration) -> Self {
+        Self { look, ..self }
+    }
+}
+
+impl PeerSource for FilePeers {
+    fn list(&self) -> Listing {
+        let read = read(&self.path);
+        Box::pin(std::future::ready(read))
+    }
+
+    fn changed(&self) -> Changed {
+        let (path, look) = (self.path.clone(), self.look);
+        Box::pin(async move {
+            let first = stamp(&path);
+            while stamp(&path) == first {
+                tokio::time::sleep(look).await;
+            }
+        })
+    }
+}
+
+/// Time and length of the last change; a file that is not there has none.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+fn read(path: &Path) -> Result<Vec<ServiceUrl>, SourceError> {
+    let shown = path.display();
+    let text =
+        fs::read_to_string(path).map_err(|error| SourceError(format!("cannot read {shown}: {error}")))?;
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let urls = lines.flat_map(|line| line.split(',')).map(str::trim).filter(|url| !url.is_empty());
+    urls.map(ServiceUrl::parse)
+        .collect::<Result<_, _>>()
+        .map_err(|reason| SourceError(format!("a URL in {shown} {reason}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_web::test]
+    async fn a_file_lists_urls_and_a_broken_one_says_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("peers");
+        let source = FilePeers::new(&path);
+        assert!(source.list().await.expect_err("no file").0.contains("cannot read"));
+        fs::write(&path, "# peers\nhttp://a:1/eureka, http://b:1/eureka/ # two\n\nhttps://c/\n")
+            .expect("written");
+        let urls: Vec<String> =
+            source.list().await.expect("a list").iter().map(ToString::to_string).collect();
+        assert_eq!(urls, ["http://a:1/eureka/", "http://b:1/eureka/", "https://c/"]);
+        fs::write(&path, "http://user:secret@:1/").expect("written");
+        let error = source.list().await.expect_err("no host").0;
+        assert!(error.contains("no host") && !error.contains("secret"), "{error}");
+    }
+
+    #[actix_web::test]
+    async fn a_change_of_the_file_is_seen() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("peers");
+        let look = Duration::from_millis(1);
+        let source = FilePeers::new(&path).looking_every(look);
+        let mut changed = source.changed();
+        assert!(tokio::time::timeout(10 * look, &mut changed).await.is_err(), "nothing has changed");
+        fs::write(&path, "http://a/").expect("written");
+        assert!(tokio::time::timeout(Duration::from_secs(20), changed).await.is_ok());
+    }
+}
