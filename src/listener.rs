@@ -1,7 +1,6 @@
 //! The listener of the registry: plain or TLS, with its limits.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::{HttpService, Protocol};
@@ -12,7 +11,7 @@ use actix_web::{App, HttpServer, web};
 use anyhow::Context;
 use heureka_config::settings::ServerTls;
 use socket2::{Domain, Socket, Type};
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::http::connections;
 use crate::http::dispatch;
@@ -35,7 +34,7 @@ pub struct Listener {
     /// Where it listens.
     pub addresses: Vec<SocketAddr>,
     /// Tells idle connections of the plain listener to close; the TLS listener tells its own.
-    pub closing: Arc<Notify>,
+    pub closing: watch::Sender<bool>,
 }
 
 /// Binds the listener of a node.
@@ -43,12 +42,17 @@ pub struct Listener {
 /// # Errors
 /// If the address cannot be bound or the TLS settings cannot be used.
 pub fn bind(node: &web::Data<Node>) -> anyhow::Result<Listener> {
-    let closing = Arc::new(Notify::new());
+    let (closing, is_closing) = watch::channel(false);
     let (server, addresses) = match &node.settings.server.tls {
         Some(tls) => bind_tls(node, tls)?,
-        None => bind_plain(node, &closing)?,
+        None => bind_plain(node, &is_closing)?,
     };
     Ok(Listener { server, addresses, closing })
+}
+
+/// Seconds that running requests may take at a stop: what is left of the whole goes to peers, snapshot and actors.
+fn drain_secs(shutdown_timeout_ms: u64) -> u64 {
+    (shutdown_timeout_ms / 1000).saturating_sub(1)
 }
 
 fn cannot_listen(address: SocketAddr) -> String {
@@ -56,16 +60,16 @@ fn cannot_listen(address: SocketAddr) -> String {
 }
 
 /// Put together from the parts of actix-web's own server, because only so a stream can be placed in front of the parser.
-fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
+fn bind_plain(node: &web::Data<Node>, is_closing: &watch::Receiver<bool>) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
     let settings = &node.settings;
     let address = settings.server.socket_address();
     let socket = bind_socket(address).with_context(|| cannot_listen(address))?;
     let local = socket.local_addr()?;
     let workers = settings.placement.http_workers;
     let header_timeout = Duration::from_millis(settings.limits.header_timeout_ms);
-    let (data, closing) = (node.clone(), closing.clone());
+    let (data, is_closing) = (node.clone(), is_closing.clone());
     let service = move || {
-        let (data, closing) = (data.clone(), closing.clone());
+        let (data, is_closing) = (data.clone(), is_closing.clone());
         let (connections, limit) =
             (data.connections.clone(), data.settings.limits.max_connections_per_address);
         let app = App::new().app_data(data.clone()).default_service(web::to(dispatch::handle));
@@ -75,8 +79,9 @@ fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(
             .client_disconnect_timeout(DISCONNECT_TIMEOUT)
             .local_addr(local)
             .graceful_shutdown_signal(move || {
-                let closing = closing.clone();
-                async move { closing.notified().await }
+                let mut is_closing = is_closing.clone();
+                // An error means that the node is gone, which is a reason to close too.
+                async move { drop(is_closing.wait_for(|closing| *closing).await) }
             })
             .on_connect_ext(move |stream: &WithoutOffers<TcpStream>, data| {
                 connections::on_connect(&connections, limit, stream.get_ref(), data);
@@ -94,7 +99,7 @@ fn bind_plain(node: &web::Data<Node>, closing: &Arc<Notify>) -> anyhow::Result<(
     let server = Server::build()
         .workers(workers)
         .max_concurrent_connections(settings.limits.max_connections.div_ceil(workers))
-        .shutdown_timeout(settings.server.shutdown_timeout_ms.div_ceil(1000))
+        .shutdown_timeout(drain_secs(settings.server.shutdown_timeout_ms))
         .disable_signals()
         .listen("heureka", socket, service)
         .with_context(|| cannot_listen(address))?;
@@ -124,7 +129,7 @@ fn bind_tls(node: &web::Data<Node>, tls: &ServerTls) -> anyhow::Result<(Server, 
             .client_request_timeout(Duration::from_millis(limits.header_timeout_ms))
             .tcp_nodelay(true)
             .on_connect(move |stream, data| connections::on_connect(&connections, per_address, stream, data))
-            .shutdown_timeout(node.settings.server.shutdown_timeout_ms.div_ceil(1000))
+            .shutdown_timeout(drain_secs(node.settings.server.shutdown_timeout_ms))
             .disable_signals();
     let address = node.settings.server.socket_address();
     let server =

@@ -11,7 +11,7 @@ use heureka_actors::{ChangeSink, Clock, Handle, Options, Running};
 use heureka_config::Settings;
 use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
 use prometheus_client::registry::Registry;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::actuator;
 use crate::http::connections::Connections;
@@ -165,7 +165,7 @@ pub struct RunningNode {
     /// Addresses that it listens on.
     pub addresses: Vec<SocketAddr>,
     server: ServerHandle,
-    closing: Arc<Notify>,
+    closing: watch::Sender<bool>,
     management: Option<ServerHandle>,
     membership: Membership,
     actors: Running,
@@ -219,7 +219,7 @@ impl RunningNode {
     pub async fn stop(self) {
         self.node.is_stopping.store(true, Ordering::SeqCst);
         self.membership.withdraw().await;
-        self.closing.notify_waiters();
+        self.closing.send_replace(true);
         self.server.stop(true).await;
         self.membership.leave().await;
         // Last, so that monitors see a node that is not ready rather than none.

@@ -26,6 +26,7 @@ pub fn actor_options(settings: &Settings) -> Options {
         limits: LimitOptions {
             cache_backlog: settings.limits.cache_backlog,
             applications: settings.limits.max_applications,
+            instances: settings.limits.max_instances,
             instances_per_application: settings.limits.max_instances_per_application,
             ..LimitOptions::default()
         },

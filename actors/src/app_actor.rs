@@ -129,17 +129,28 @@ where
     }
 }
 
+/// When an application may retire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retirement {
+    /// If it has no instances and nothing to remember.
+    IfForgettable,
+    /// If it has no instances; tombstones and overrides without a lease are given up.
+    IfWithoutInstances,
+}
+
 /// Asks the actor to forget what is over and to retire if nothing is left. True if it has retired: from then on it
 /// performs nothing more, and whoever still holds its address is told to ask the directory again.
 #[derive(Message)]
 #[rtype(result = "bool")]
-pub struct RetireIfEmpty;
+pub struct RetireIfEmpty(pub Retirement);
 
 impl Handler<RetireIfEmpty> for AppActor {
     type Result = bool;
 
-    fn handle(&mut self, _: RetireIfEmpty, _: &mut Self::Context) -> Self::Result {
-        self.is_retired = self.is_retired || self.core.sweep();
+    fn handle(&mut self, RetireIfEmpty(retirement): RetireIfEmpty, _: &mut Self::Context) -> Self::Result {
+        let is_forgettable = self.core.sweep();
+        let is_given_up = retirement == Retirement::IfWithoutInstances && self.core.application.is_empty();
+        self.is_retired = self.is_retired || is_forgettable || is_given_up;
         self.is_retired
     }
 }

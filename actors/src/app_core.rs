@@ -45,11 +45,7 @@ impl AppCore {
     /// If the application is full and the instance is new.
     pub fn register(&mut self, instance: Instance, origin: Origin) -> Result<(), Refused> {
         self.shared.metrics.register.count(origin);
-        let limit = self.shared.options.limits.instances_per_application;
-        if self.application.len() >= limit && self.application.get(&instance.instance_id).is_none() {
-            self.shared.metrics.refused_registrations.inc();
-            return Err(Refused::ApplicationFull { limit });
-        }
+        self.check_room(&instance.instance_id)?;
         let now = self.now();
         let id = InstanceId::clone(&instance.instance_id);
         let change = self.application.register(instance, origin, now, &self.shared.options.rules);
@@ -58,6 +54,23 @@ impl AppCore {
         }
         self.emit(change);
         Ok(())
+    }
+
+    /// Refuses a new instance if the application or the registry is full. Known ones may always register again.
+    fn check_room(&self, id: &str) -> Result<(), Refused> {
+        if self.application.get(id).is_some() {
+            return Ok(());
+        }
+        let limits = &self.shared.options.limits;
+        let refused = if self.application.len() >= limits.instances_per_application {
+            Refused::ApplicationFull { limit: limits.instances_per_application }
+        } else if self.shared.totals().leases >= limits.instances as u64 {
+            Refused::InstancesFull { limit: limits.instances }
+        } else {
+            return Ok(());
+        };
+        self.shared.metrics.refused_registrations.inc();
+        Err(refused)
     }
 
     /// Takes over the newer record of a peer (spec `replication.md` 4.2). If the instance was cancelled here later than

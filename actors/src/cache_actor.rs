@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use actix::prelude::*;
 use heureka_protocol::AppName;
-use heureka_registry::{Change, Record};
+use heureka_registry::{Change, Now, Record};
 use tokio::time::Instant;
 
 use crate::cache::{Document, Variant, View};
-use crate::guard::guarded;
+use crate::error::Refused;
+use crate::guard::{Panicked, guarded};
 use crate::options::CacheOptions;
 use crate::shared::Shared;
 
@@ -30,6 +31,8 @@ pub struct CacheActor {
     publication_took: Duration,
     is_publication_due: bool,
     next_refresh_shard: usize,
+    /// Taken in since the last publication: with the published view they give the working view again.
+    pending: Vec<Change>,
 }
 
 impl CacheActor {
@@ -45,6 +48,7 @@ impl CacheActor {
             publication_took: Duration::ZERO,
             is_publication_due: false,
             next_refresh_shard: 0,
+            pending: Vec::new(),
         }
     }
 
@@ -75,19 +79,67 @@ impl CacheActor {
         let started = Instant::now();
         let view = self.view.clone();
         for variant in self.shared.demand.wanted(self.shared.clock.now().mono_ms, BUILD_AHEAD_FOR) {
-            view.document(variant);
+            // A document that cannot be made is made anew, or fails, when somebody asks for it.
+            self.count_panic(guarded("cache", || drop(view.document(variant).clone())));
         }
         self.shared.publish_view(view);
+        self.pending.clear();
         self.last_publication = Instant::now();
         self.publication_took = self.last_publication - started;
     }
 
+    /// Takes a change in. A panic can leave half of it in the working view, never in a published one: the working view is
+    /// then made again from the published one and what has come since, and the change gets a second chance.
+    fn take_in(&mut self, change: Change, apply: impl Fn(&mut View, &Change)) {
+        if self.try_step(|view| apply(view, &change)).is_none() {
+            self.rebuild(&apply);
+            if self.try_step(|view| apply(view, &change)).is_none() {
+                tracing::error!(app = %change.app, id = %change.id, "a change cannot be shown; it is left out");
+                self.rebuild(&apply);
+                return;
+            }
+        }
+        self.pending.push(change);
+    }
+
+    fn rebuild(&mut self, apply: &impl Fn(&mut View, &Change)) {
+        self.view = View::clone(&self.shared.view());
+        for change in std::mem::take(&mut self.pending) {
+            if self.try_step(|view| apply(view, &change)).is_some() {
+                self.pending.push(change);
+            }
+        }
+    }
+
+    /// A step on the working view; `None` if it panicked.
+    fn try_step<R>(&mut self, step: impl FnOnce(&mut View) -> R) -> Option<R> {
+        let result = guarded("cache", || step(&mut self.view));
+        self.count_panic(result)
+    }
+
+    fn count_panic<R>(&self, result: Result<R, Panicked>) -> Option<R> {
+        if result.is_err() {
+            self.shared.metrics.actor_panics.inc();
+        }
+        result.ok()
+    }
+
+    /// A step of the actor's own timers; true if it has changed the view.
+    fn tend(&mut self, ctx: &mut Context<Self>, step: impl FnOnce(&mut View, Now) -> bool) {
+        let now = self.shared.clock.now();
+        match self.try_step(|view| step(view, now)) {
+            Some(false) => {}
+            Some(true) => self.schedule_publication(ctx),
+            None => {
+                self.rebuild(&|view: &mut View, change: &Change| view.apply(change, now));
+                self.schedule_publication(ctx);
+            }
+        }
+    }
+
     fn sweep_delta(&mut self, ctx: &mut Context<Self>) {
         let retention_ms = u64::try_from(self.options.delta_retention.as_millis()).unwrap_or(u64::MAX);
-        let before = self.shared.clock.now().mono_ms.saturating_sub(retention_ms);
-        if self.view.expire_recent(before) {
-            self.schedule_publication(ctx);
-        }
+        self.tend(ctx, |view, now| view.expire_recent(now.mono_ms.saturating_sub(retention_ms)));
     }
 
     /// Published lease times must not freeze: every application is encoded anew once per refresh period, one shard at
@@ -95,9 +147,7 @@ impl CacheActor {
     fn refresh_next_shard(&mut self, ctx: &mut Context<Self>) {
         let shard = self.next_refresh_shard;
         self.next_refresh_shard = (shard + 1) % self.view.shard_count();
-        if self.view.refresh_lease_times(shard, self.shared.clock.now()) {
-            self.schedule_publication(ctx);
-        }
+        self.tend(ctx, |view, now| view.refresh_lease_times(shard, now));
     }
 }
 
@@ -122,10 +172,7 @@ impl Handler<Apply> for CacheActor {
     fn handle(&mut self, Apply(change): Apply, ctx: &mut Self::Context) {
         self.shared.cache_backlog.leave();
         let now = self.shared.clock.now();
-        // A panic can leave half of one change behind, never a half-written published view.
-        if guarded("cache", || self.view.apply(&change, now)).is_err() {
-            self.shared.metrics.actor_panics.inc();
-        }
+        self.take_in(change, |view, change| view.apply(change, now));
         self.schedule_publication(ctx);
     }
 }
@@ -146,14 +193,15 @@ impl Handler<CurrentView> for CacheActor {
 
 /// Asks for a document of a view, so that the asking thread need not make it.
 #[derive(Message)]
-#[rtype(result = "Arc<Document>")]
+#[rtype(result = "Result<Arc<Document>, Refused>")]
 pub struct MakeDocument(pub Arc<View>, pub Variant);
 
 impl Handler<MakeDocument> for CacheActor {
-    type Result = MessageResult<MakeDocument>;
+    type Result = Result<Arc<Document>, Refused>;
 
     fn handle(&mut self, MakeDocument(view, variant): MakeDocument, _: &mut Self::Context) -> Self::Result {
-        MessageResult(view.document(variant).clone())
+        let made = guarded("cache", || view.document(variant).clone());
+        self.count_panic(made).ok_or(Refused::Internal)
     }
 }
 
@@ -168,5 +216,72 @@ impl Handler<RecordsOf> for CacheActor {
     fn handle(&mut self, RecordsOf(app): RecordsOf, _: &mut Self::Context) -> Self::Result {
         let app = self.view.app(&app);
         app.map_or_else(Vec::new, |app| app.entries().iter().map(|entry| entry.record.clone()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use heureka_protocol::Instance;
+    use heureka_registry::{Application, Origin, Rules};
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::options::Options;
+
+    fn actor() -> CacheActor {
+        let shared = Arc::new(Shared::new(Clock::starting_at(1_000), Options::default(), Vec::new()));
+        CacheActor::new(shared, CacheOptions::default(), View::default())
+    }
+
+    fn changes(count: usize) -> Vec<Change> {
+        let mut app = Application::new(AppName::new("SHOP"));
+        let now = Now { mono_ms: 1, wall_ms: 1 };
+        let register = |index: usize| {
+            let id = format!("i-{index}").into();
+            let instance = Instance::with_defaults(AppName::new("SHOP"), id, "h", "192.0.2.1");
+            app.register(instance, Origin::Client, now, &Rules::default())
+        };
+        (0..count).filter_map(register).collect()
+    }
+
+    fn ids(actor: &CacheActor) -> Vec<String> {
+        let app = actor.view.app("SHOP");
+        app.map_or_else(Vec::new, |app| app.entries().iter().map(|entry| entry.id().to_owned()).collect())
+    }
+
+    /// Applies changes, and panics half-way through the calls with these numbers, counted from 1.
+    fn failing_at(calls: &'static [usize]) -> impl Fn(&mut View, &Change) {
+        let call = Cell::new(0);
+        move |view: &mut View, change: &Change| {
+            call.set(call.get() + 1);
+            view.apply(change, Now { mono_ms: 2, wall_ms: 2 });
+            assert!(!calls.contains(&call.get()), "on purpose, behind half of the work");
+        }
+    }
+
+    #[actix::test]
+    async fn a_panic_costs_nothing_if_the_change_can_be_applied_the_second_time() {
+        let mut actor = actor();
+        let apply = failing_at(&[3]);
+        for change in changes(4) {
+            actor.take_in(change, &apply);
+        }
+        assert_eq!(ids(&actor), ["i-0", "i-1", "i-2", "i-3"]);
+        assert_eq!(actor.view.counts().total(), 4, "nothing is counted twice");
+        assert_eq!(actor.shared.metrics.actor_panics.get(), 1);
+    }
+
+    #[actix::test]
+    async fn a_change_that_always_panics_costs_itself_only() {
+        let mut actor = actor();
+        // The second change fails (call 2), the first is applied again (3), the second fails again (4).
+        let apply = failing_at(&[2, 4]);
+        for change in changes(3) {
+            actor.take_in(change, &apply);
+        }
+        assert_eq!(ids(&actor), ["i-0", "i-2"]);
+        assert_eq!(actor.view.counts().total(), 2);
     }
 }

@@ -20,7 +20,7 @@ pub enum Refused {
     /// The node is stopping (503).
     #[error("the registry is stopping")]
     Stopping,
-    /// The application has as many instances as allowed (403).
+    /// The application has as many instances as allowed (503).
     #[error(
         "the application has {limit} instances, which is the limit (heureka.limits.max-instances-per-application)"
     )]
@@ -28,7 +28,13 @@ pub enum Refused {
         /// Instances allowed.
         limit: usize,
     },
-    /// The registry has as many applications as allowed (403).
+    /// The registry has as many instances as allowed (503).
+    #[error("the registry has {limit} instances, which is the limit (heureka.limits.max-instances)")]
+    InstancesFull {
+        /// Instances allowed.
+        limit: usize,
+    },
+    /// The registry has as many applications as allowed (503).
     #[error("the registry has {limit} applications, which is the limit (heureka.limits.max-applications)")]
     RegistryFull {
         /// Applications allowed.

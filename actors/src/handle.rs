@@ -233,10 +233,13 @@ impl Handle {
     /// [`Refused`] as for [`Handle::register`].
     pub async fn instance_by_id(&self, id: &str) -> Result<Option<Arc<Record>>, Refused> {
         let view = self.current_view().await?;
-        match view.find_instance(id).map(|entry| entry.app().clone()) {
-            Some(app) => self.instance(&app, id).await,
-            None => Ok(None),
+        for entry in view.find_instances(id) {
+            // One that is hidden, because its lease has expired, must not hide another of the same id.
+            if let Some(record) = self.instance(entry.app(), id).await? {
+                return Ok(Some(record));
+            }
         }
+        Ok(None)
     }
 
     /// Overrides in force, of all applications.
@@ -352,7 +355,7 @@ impl Handle {
             return Ok(document.clone());
         }
         let made = self.cache.send(MakeDocument(view, variant)).timeout(PATIENCE);
-        made.await.map_err(Refused::from)
+        made.await.map_err(Refused::from)?
     }
 
     /// Last registrations and cancellations.

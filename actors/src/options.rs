@@ -74,6 +74,8 @@ pub struct LimitOptions {
     pub writes_in_flight: usize,
     /// Applications; a registration that would make one more is refused.
     pub applications: usize,
+    /// Instances of all applications together; a registration that would make one more is refused.
+    pub instances: usize,
     /// Instances of one application; a registration that would make one more is refused.
     pub instances_per_application: usize,
 }
@@ -84,6 +86,7 @@ impl Default for LimitOptions {
             cache_backlog: 65_536,
             writes_in_flight: 16_384,
             applications: 100_000,
+            instances: 1_000_000,
             instances_per_application: 100_000,
         }
     }

@@ -13,8 +13,9 @@ use heureka_registry::eviction_plan::Compensation;
 use heureka_registry::histories::Histories;
 use heureka_registry::random::{Random, SplitMix64};
 use heureka_registry::self_preservation::SelfPreservation;
+use tokio::time::Instant;
 
-use crate::app_actor::{AppActor, Perform, RetireIfEmpty};
+use crate::app_actor::{AppActor, Perform, RetireIfEmpty, Retirement};
 use crate::app_core::AppCore;
 use crate::arbiters::Arbiters;
 use crate::cache_actor::CacheActor;
@@ -27,6 +28,8 @@ use crate::shared::Shared;
 
 /// Period of the renew rate.
 const MINUTE: Duration = Duration::from_secs(60);
+/// Shortest time between two rounds of making room in a full registry.
+const ROOM_INTERVAL: Duration = Duration::from_secs(1);
 /// Period in which applications without instances are looked for.
 const RETIREMENT_INTERVAL: Duration = Duration::from_secs(30);
 
@@ -39,6 +42,7 @@ pub struct RegistryActor {
     application_count: usize,
     histories: Histories,
     compensation: Compensation,
+    last_room_made: Option<Instant>,
     random: SplitMix64,
 }
 
@@ -53,20 +57,22 @@ impl RegistryActor {
             application_count: 0,
             histories: Histories::default(),
             compensation: Compensation::new(),
+            last_room_made: None,
             random: SplitMix64::new(seed),
         }
     }
 
-    fn open(&mut self, name: &AppName, registry: Addr<Self>) -> Result<AppAddress, Refused> {
+    fn open(&mut self, name: &AppName, ctx: &mut Context<Self>) -> Result<AppAddress, Refused> {
         if let Some(address) = self.directory.get(&**name) {
             return Ok(AppAddress::clone(address));
         }
         let limit = self.shared.options.limits.applications;
         if self.application_count >= limit {
             self.shared.metrics.refused_registrations.inc();
+            self.make_room(ctx);
             return Err(Refused::RegistryFull { limit });
         }
-        let address = self.start_application(Application::new(name.clone()), registry);
+        let address = self.start_application(Application::new(name.clone()), ctx.address());
         self.directory.insert(name.clone(), Arc::new(address.clone()));
         self.application_count += 1;
         self.shared.publish_directory(self.directory.clone());
@@ -102,20 +108,38 @@ impl RegistryActor {
 
     /// Takes applications out of the directory that have neither instances nor anything to remember (defect D25).
     fn retire_empty(&mut self, ctx: &mut Context<Self>) {
+        self.retire(ctx, Retirement::IfForgettable);
+    }
+
+    /// The registry is full: what applications without instances remember must go, or whoever registers and cancels under
+    /// many names locks everybody else out. At most once a second, because it asks all of them.
+    fn make_room(&mut self, ctx: &mut Context<Self>) {
+        let is_due = self.last_room_made.is_none_or(|last| last.elapsed() >= ROOM_INTERVAL);
+        if is_due {
+            self.last_room_made = Some(Instant::now());
+            self.retire(ctx, Retirement::IfWithoutInstances);
+        }
+    }
+
+    fn retire(&mut self, ctx: &mut Context<Self>, retirement: Retirement) {
         let view = self.shared.view();
         let candidates = self.directory.entries().filter(|(name, _)| view.app(name).is_none());
         for (name, address) in candidates {
-            let name = name.clone();
-            let asked = address.0.send(RetireIfEmpty).into_actor(self);
+            let (name, address) = (name.clone(), AppAddress::clone(address));
+            let asked = address.0.send(RetireIfEmpty(retirement)).into_actor(self);
             ctx.spawn(asked.map(move |reply, actor, _| {
                 if matches!(reply, Ok(true)) {
-                    actor.forget(&name);
+                    actor.forget(&name, &address);
                 }
             }));
         }
     }
 
-    fn forget(&mut self, name: &AppName) {
+    /// Takes an application that has retired out of the directory, unless another actor of that name is there already.
+    fn forget(&mut self, name: &AppName, retired: &AppAddress) {
+        if self.directory.get(&**name).is_none_or(|current| current.0 != retired.0) {
+            return;
+        }
         self.directory.remove(&**name);
         self.application_count = self.directory.len();
         self.shared.publish_directory(self.directory.clone());
@@ -146,8 +170,7 @@ impl Handler<Open> for RegistryActor {
     type Result = Result<AppAddress, Refused>;
 
     fn handle(&mut self, Open(name): Open, ctx: &mut Self::Context) -> Self::Result {
-        let registry = ctx.address();
-        guarded("registry", || self.open(&name, registry)).unwrap_or(Err(Refused::Internal))
+        guarded("registry", || self.open(&name, ctx)).unwrap_or(Err(Refused::Internal))
     }
 }
 

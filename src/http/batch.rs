@@ -12,6 +12,7 @@ use heureka_actors::replicator::{PEER_HEADER, PeerIdentity};
 use heureka_actors::{AppCore, StatusAnswer};
 use heureka_protocol::batch::{self, OutgoingResponse, ReplicationItem, ReplicationTask};
 use heureka_protocol::document::Form;
+use heureka_protocol::error::ReadError;
 use heureka_protocol::draft::Registration;
 use heureka_protocol::{AppName, LeaseInfo};
 use heureka_registry::{Heartbeat, Now, Origin, Record, RenewalAnswer};
@@ -70,11 +71,16 @@ pub async fn apply(
     let keeps_order = sender.is_some();
     let mut answers: Vec<ItemAnswer> = vec![StatusCode::BAD_REQUEST.into(); items.len()];
     let mut by_application: HashMap<AppName, Vec<(usize, ReplicationItem)>> = HashMap::new();
+    let mut refused: Vec<(usize, ReadError)> = Vec::new();
     for (place, item) in items.into_iter().enumerate() {
         match item {
             Ok(item) => by_application.entry(item.app.clone()).or_default().push((place, item)),
-            Err(error) => tracing::warn!(place, %error, "an item of a peer's batch was refused"),
+            Err(error) => refused.push((place, error)),
         }
+    }
+    if let Some((place, error)) = refused.first() {
+        // One line a batch, however many items are bad: whoever sends them must not fill the log.
+        tracing::warn!(items = refused.len(), place, %error, "items of a peer's batch were refused; the first is shown");
     }
     let applied =
         by_application.into_iter().map(|(app, items)| apply_to_application(node, app, items, keeps_order));
@@ -154,7 +160,7 @@ fn apply_item(core: &mut AppCore, item: ReplicationItem, context: &ItemContext) 
                     }
                     match core.register(instance, Origin::Peer) {
                         Ok(()) => StatusCode::OK.into(),
-                        Err(_) => StatusCode::FORBIDDEN.into(),
+                        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into(),
                     }
                 }
                 Err(refusal) => {

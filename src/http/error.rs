@@ -2,7 +2,7 @@
 //!
 //! Three kinds of errors meet here. *The caller's*: a body, a query or a header that cannot be used; the answer is a 4xx
 //! that names the fault, and nothing has changed. *The node's*: full queues, a full registry, a step that failed; the
-//! answer is 503 with `Retry-After`, 403 or 500, and says so in words. *Facts, not faults*: an unknown instance; the
+//! answer is 503 with `Retry-After` or 500, and says so in words. *Facts, not faults*: an unknown instance; the
 //! answer is an empty 404, because clients read any body of such an answer as an instance and then never register again.
 //! Answers to heartbeats never have a body, except 409.
 
@@ -105,11 +105,8 @@ impl ApiError {
             Self::Body(BodyError::Crowded) => StatusCode::SERVICE_UNAVAILABLE,
             Self::ContentType(ContentTypeError::Unsupported(_)) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Registry(refused) | Self::RegistryOnHeartbeat(refused) => match refused {
-                Refused::Overloaded { .. } | Refused::TimedOut | Refused::Stopping => {
-                    StatusCode::SERVICE_UNAVAILABLE
-                }
                 Refused::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-                Refused::ApplicationFull { .. } | Refused::RegistryFull { .. } => StatusCode::FORBIDDEN,
+                _ => StatusCode::SERVICE_UNAVAILABLE,
             },
         }
     }

@@ -77,10 +77,9 @@ impl View {
         self.apps.values().filter(|app| app.is_shown(Scope::Full))
     }
 
-    /// The first live instance with an id, in any application.
-    #[must_use]
-    pub fn find_instance(&self, id: &str) -> Option<&Arc<Entry>> {
-        self.apps.values().find_map(|app| app.get(id))
+    /// Live instances with an id, in all applications.
+    pub fn find_instances(&self, id: &str) -> impl Iterator<Item = &Arc<Entry>> {
+        self.apps.values().filter_map(move |app| app.get(id))
     }
 
     /// Number of instances whose last change deltas show.

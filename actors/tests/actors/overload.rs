@@ -53,3 +53,15 @@ async fn writes_in_flight_are_bounded() {
     registry.register(instance("SHOP", "a"), Origin::Client).await.expect("registered");
     assert_eq!(registry.shared().writes.len(), 0, "every permit is given back");
 }
+
+#[actix::test]
+async fn a_full_registry_refuses_new_instances_in_any_application() {
+    let registry = registry(with_limits(LimitOptions { instances: 2, ..LimitOptions::default() }));
+    registry.register(instance("SHOP", "a"), Origin::Client).await.expect("registered");
+    registry.register(instance("CART", "a"), Origin::Client).await.expect("registered");
+    let refused = registry.register(instance("MAIL", "a"), Origin::Client).await;
+    assert_eq!(refused, Err(Refused::InstancesFull { limit: 2 }));
+    registry.register(instance("CART", "a"), Origin::Client).await.expect("registered again");
+    registry.cancel("SHOP", "a", Origin::Client).await.expect("cancelled");
+    registry.register(instance("MAIL", "a"), Origin::Client).await.expect("there is room again");
+}

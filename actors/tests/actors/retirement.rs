@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use heureka_actors::{LimitOptions, Options, Refused};
 use heureka_registry::Origin;
 
 use crate::support::{ids, instance, options, registry};
@@ -20,4 +21,22 @@ async fn an_empty_application_is_dropped_once_nothing_is_remembered() {
     let view = registry.current_view().await.expect("a view");
     assert_eq!(ids(&view, "SHOP"), ["a"]);
     assert_eq!(registry.shared().directory().len(), 1);
+}
+
+#[actix::test]
+async fn a_registry_full_of_memories_makes_room_for_the_living() {
+    tokio::time::pause();
+    let limits = LimitOptions { applications: 5, ..LimitOptions::default() };
+    let registry = registry(Options { limits, ..options() });
+    for index in 0..5 {
+        let app = format!("GONE-{index}");
+        registry.register(instance(&app, "a"), Origin::Client).await.expect("registered");
+        assert!(registry.cancel(&app, "a", Origin::Client).await.expect("cancelled"));
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let refused = registry.register(instance("SHOP", "a"), Origin::Client).await;
+    assert_eq!(refused, Err(Refused::RegistryFull { limit: 5 }));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    registry.register(instance("SHOP", "a"), Origin::Client).await.expect("there is room now");
+    assert_eq!(ids(&registry.current_view().await.expect("a view"), "SHOP"), ["a"]);
 }

@@ -91,6 +91,12 @@ pub(super) const OWN: &[KeySpec] = &[
         "Applications in the registry; a registration of one more is answered 503.",
     ),
     acts(
+        "heureka.limits.max-instances",
+        POSITIVE,
+        "1000000",
+        "Instances of all applications together; a registration of one more is answered 503.",
+    ),
+    acts(
         "heureka.limits.max-instances-per-application",
         POSITIVE,
         "100000",

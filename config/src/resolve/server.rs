@@ -121,6 +121,7 @@ pub(super) fn limits(r: &mut Reader<'_>) -> LimitSettings {
         max_connections_per_address: r
             .number("heureka.limits.max-connections-per-address", d.max_connections_per_address),
         max_applications: r.number("heureka.limits.max-applications", d.max_applications),
+        max_instances: r.number("heureka.limits.max-instances", d.max_instances),
         max_instances_per_application: r
             .number("heureka.limits.max-instances-per-application", d.max_instances_per_application),
         cache_backlog: r.number("heureka.limits.cache-backlog", d.cache_backlog),

@@ -25,6 +25,8 @@ pub struct LimitSettings {
     pub max_connections_per_address: usize,
     /// Applications in the registry.
     pub max_applications: usize,
+    /// Instances of all applications together.
+    pub max_instances: usize,
     /// Instances of one application.
     pub max_instances_per_application: usize,
     /// Changes that may wait for the cache before writers are told to come back.
@@ -45,6 +47,7 @@ impl Default for LimitSettings {
             max_connections: 16_384,
             max_connections_per_address: 8_192,
             max_applications: 20_000,
+            max_instances: 1_000_000,
             max_instances_per_application: 100_000,
             cache_backlog: 65_536,
         }
