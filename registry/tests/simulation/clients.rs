@@ -275,7 +275,9 @@ impl World {
         truth.newest = truth.newest.max(dirty);
         if self.clients[who].is_running {
             truth.stage = Stage::Registered;
-            truth.weak = None;
+            if truth.weak.take().is_some() {
+                truth.doubt("registered while a dead copy was about");
+            }
         } else {
             truth.weaken("a registration arrived after the cancel");
         }

@@ -15,11 +15,10 @@ impl World {
             if self.clients[who].is_live() {
                 self.look_at_living(who, &place);
             } else if self.truths[who].stage == Stage::Cancelled {
-                let weak = self.truths[who].weak.filter(|_| self.promise == Promise::Heartbeats);
+                let weak = self.truths[who].weak;
                 let found = self.holders(who);
-                let why = self.truths[who].weak.unwrap_or("");
                 self.require(found.is_empty() || weak.is_some(), || {
-                    format!("{place}: cancelled, but found at {found:?} ({why})")
+                    format!("{place}: cancelled, but found at {found:?}")
                 });
                 self.count(if weak.is_some() { "cancels in doubt" } else { "cancels looked for" });
             }
