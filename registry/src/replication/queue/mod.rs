@@ -112,8 +112,9 @@ impl PeerQueue {
         let intents = match repair.remedy {
             Remedy::Register => Intents::REGISTER,
             Remedy::Heartbeat => Intents::HEARTBEAT,
-            // A receiver stores no override that equals the status that it has (defect D18), unless a registration brings it.
-            Remedy::SetOverride => Intents::REGISTER.then(Intents::override_op(OverrideKind::Set)),
+            // A receiver stores no override that equals the status that it has (defect D18), and a registration does not
+            // replace an override. So the peer's override goes first, then the registration brings ours.
+            Remedy::SetOverride => Intents::REGISTER.then(Intents::override_op(OverrideKind::Removed)),
             Remedy::RemoveOverride => Intents::override_op(OverrideKind::Removed),
             Remedy::Cancel => {
                 return self.offer_cancel(
