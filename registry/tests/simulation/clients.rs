@@ -16,7 +16,8 @@ const ATTEMPTS_MAX: u32 = 4;
 #[derive(Clone, Debug)]
 pub enum Call {
     Register(Box<Instance>),
-    Heartbeat(i64),
+    /// With the dirty timestamp, or without one, as clients in other languages do it.
+    Heartbeat(Option<i64>),
     Metadata(String),
     Cancel,
 }
@@ -51,19 +52,25 @@ pub struct Client {
     dirty: i64,
     status: Option<Status>,
     skew_ms: i64,
+    /// Its heartbeats name no dirty timestamp.
+    is_plain: bool,
     versions: u64,
     pending: Option<(u64, Kind, u32)>,
     calls: u64,
 }
 
 impl Client {
-    pub fn new(at: usize, skew_ms: i64) -> Self {
-        Self { at, skew_ms, ..Self::default() }
+    pub fn new(at: usize, skew_ms: i64, is_plain: bool) -> Self {
+        Self { at, skew_ms, is_plain, ..Self::default() }
     }
 
     /// It must be found everywhere once things are quiet.
     pub fn is_live(&self) -> bool {
         self.is_running && self.is_registered
+    }
+
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     pub fn dirty(&self) -> i64 {
@@ -154,6 +161,10 @@ impl World {
                 self.clients[who].status = Some(status);
                 self.make_dirty(who);
                 self.client_call(who, Kind::Register);
+                if self.clients[who].is_plain {
+                    // Its heartbeats go on elsewhere, perhaps to a node that has not heard of the change.
+                    self.clients[who].at = self.some_member();
+                }
             }
             7..=9 => self.client_call(who, Kind::Metadata),
             10..=13 => {
@@ -198,7 +209,10 @@ impl World {
     fn client_send(&mut self, who: usize, number: u64, kind: Kind) {
         let call = match kind {
             Kind::Register => Call::Register(Box::new(self.instance(who))),
-            Kind::Heartbeat => Call::Heartbeat(self.clients[who].dirty),
+            Kind::Heartbeat => {
+                let client = &self.clients[who];
+                Call::Heartbeat((!client.is_plain).then_some(client.dirty))
+            }
             Kind::Metadata => Call::Metadata(number.to_string()),
             Kind::Cancel => Call::Cancel,
         };
@@ -288,7 +302,7 @@ impl World {
         Reply::Ok
     }
 
-    fn serve_heartbeat(&mut self, who: usize, n: usize, dirty: i64) -> Reply {
+    fn serve_heartbeat(&mut self, who: usize, n: usize, dirty: Option<i64>) -> Reply {
         let (now_ms, plan) = (self.now_ms, &self.plan);
         let node = &mut self.nodes[n];
         let now = node.now(now_ms);
@@ -296,7 +310,7 @@ impl World {
         if let Some(record) = &record
             && self.chance.permille(500)
         {
-            let quick = record.try_quick_renewal(Some(dirty), now, self.plan.rules.lease_expiry);
+            let quick = record.try_quick_renewal(dirty, now, self.plan.rules.lease_expiry);
             if quick == QuickRenewal::Renewed {
                 self.renewed(n, who);
                 self.carry_later(n, std::sync::Arc::clone(record));
@@ -307,7 +321,7 @@ impl World {
             return Reply::NotFound;
         }
         let id = self.ids[who].clone();
-        let beat = Heartbeat { last_dirty: Some(dirty), overridden: None };
+        let beat = Heartbeat { last_dirty: dirty, overridden: None };
         let renewal =
             self.on_app(n, who, |app, now, rules| app.renew(&id, &beat, Origin::Client, now, rules));
         if renewal.counts() {
@@ -377,7 +391,7 @@ impl Call {
             Self::Register(instance) => {
                 format!("Register @{} {}", crate::wire::short(instance.last_dirty_timestamp), instance.status)
             }
-            Self::Heartbeat(dirty) => format!("Heartbeat @{}", crate::wire::short(*dirty)),
+            Self::Heartbeat(dirty) => format!("Heartbeat @{:?}", dirty.map(crate::wire::short)),
             Self::Metadata(value) => format!("Metadata {value}"),
             Self::Cancel => "Cancel".to_owned(),
         }

@@ -35,6 +35,8 @@ use crate::world::{Coverage, World};
 
 /// Seeds of a normal run.
 const SEEDS: u64 = 1_000;
+/// Seeds of a normal run with the stronger promise.
+const SEEDS_EQUAL: u64 = 150;
 /// Seeds within which a planted bug must be found.
 const SEEDS_PER_BUG: u64 = 200;
 
@@ -44,8 +46,12 @@ fn number(name: &str) -> Option<u64> {
 
 /// Runs one seed; a panic is a failure like any other.
 fn run(seed: u64, bug: Option<Bug>) -> Result<Coverage, String> {
+    run_for(Promise::configured(), seed, bug)
+}
+
+fn run_for(promise: Promise, seed: u64, bug: Option<Bug>) -> Result<Coverage, String> {
     let is_traced = std::env::var("HEUREKA_SIM_TRACE").is_ok();
-    let world = || World::new(seed, bug, Promise::configured(), is_traced).run();
+    let world = || World::new(seed, bug, promise, is_traced).run();
     catch_unwind(AssertUnwindSafe(world)).unwrap_or_else(|_| Err("a panic, see above".to_owned()))
 }
 
@@ -94,6 +100,13 @@ fn require_coverage(counts: &BTreeMap<&str, u64>) {
         "restarts from disk",
     ];
     needed.iter().for_each(|what| assert!(count(what) > 0, "no {what}"));
+}
+
+#[test]
+fn with_anti_entropy_the_living_become_equal_whatever_happened() {
+    let run = |seed| run_for(Promise::AntiEntropy, seed, None).err();
+    let failed: Vec<_> = (0..SEEDS_EQUAL).filter_map(|seed| Some((seed, run(seed)?))).collect();
+    assert!(failed.is_empty(), "HEUREKA_SIM_PROMISE=anti-entropy, seeds {failed:?}");
 }
 
 #[test]

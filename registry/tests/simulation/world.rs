@@ -62,8 +62,9 @@ impl World {
         let skew = |chance: &mut Chance| i64::try_from(chance.range(0..120_000)).unwrap() - 60_000;
         plan.compares |= promise == Promise::AntiEntropy;
         let nodes = (0..plan.places).map(|place| Node::new(place, &plan)).collect();
-        let clients: Vec<Client> =
-            (0..plan.clients).map(|_| Client::new(chance.index(plan.members), skew(&mut chance))).collect();
+        let clients: Vec<Client> = (0..plan.clients)
+            .map(|_| Client::new(chance.index(plan.members), skew(&mut chance), chance.permille(300)))
+            .collect();
         let mut world = Self {
             network: Network::new(plan.places),
             ids: (0..plan.clients).map(|who| InstanceId::from(format!("i-{who}"))).collect(),
