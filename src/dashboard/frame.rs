@@ -99,7 +99,7 @@ impl Frame {
             ],
             words: words(&explanation),
             explanation,
-            peers: node.peer_urls().into_iter().map(Peer::new).collect(),
+            peers: node.peer_statuses().iter().map(|status| Peer::of(status, now.wall_ms)).collect(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What pages, `GET status` and tests are told of a peer (spec `replication.md` 9.3.9).
 
 /// A peer, as it stands now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeerStatus {
     /// The URL without credentials, with its trailing slash.
     pub url: String,
