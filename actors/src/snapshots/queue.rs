@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use actix::Addr;
 use arc_swap::ArcSwap;
 use heureka_registry::{Change, Record};
-use heureka_snapshots::news::WriterStats;
+use heureka_snapshots::news::{WriterState, WriterStats};
 use heureka_snapshots::pending::{Pending, Taken};
 use heureka_snapshots::report::LoadReport;
 use heureka_snapshots::restore::RecoveredMark;
@@ -40,6 +40,26 @@ pub struct SnapshotStatus {
     pub lag_ms: u64,
     /// Changes that found no room. They were made good, or are being made good, by writing everything anew.
     pub dropped: u64,
+}
+
+impl SnapshotStatus {
+    /// One line for pages.
+    #[must_use]
+    pub fn summary(&self, wall_ms: i64) -> String {
+        let WriterStats { state, problem, counts, saved_wall_ms, .. } = &self.writer;
+        let mut text = match (state, problem) {
+            (WriterState::Failing, Some(problem)) => format!("failing: {problem}"),
+            (state, _) => state.as_str().to_owned(),
+        };
+        if *saved_wall_ms > 0 {
+            let age_secs = wall_ms.saturating_sub(*saved_wall_ms).max(0) / 1000;
+            text.push_str(&format!("; {} instances, saved {age_secs} s ago", counts.instances));
+        }
+        if self.waiting > 0 {
+            text.push_str(&format!("; {} wait", self.waiting));
+        }
+        format!("{text}; {}", self.report)
+    }
 }
 
 impl fmt::Debug for Snapshots {

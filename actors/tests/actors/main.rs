@@ -10,7 +10,7 @@ mod replication;
 mod replication_support;
 mod replication_wire;
 mod restore;
-mod snapshots;
 mod retirement;
+mod snapshots;
 mod support;
 mod time;

@@ -194,6 +194,29 @@ async fn too_many_changes_are_made_good_from_the_registry() {
 }
 
 #[actix::test]
+async fn one_line_tells_how_it_stands() {
+    let home = Home::new();
+    let life = home.start();
+    let line = |life: &Life| {
+        let now = home.clock.now();
+        life.snapshots.status(now.mono_ms).summary(now.wall_ms)
+    };
+    assert_eq!(line(&life), "waiting; cold start: there is no snapshot yet");
+    life.open();
+    life.register("SHOP", "a").await;
+    pass(1_500).await;
+    assert!(line(&life).starts_with("following; 1 instances, saved "), "{}", line(&life));
+    home.disk.fail_after(0);
+    life.register("SHOP", "b").await;
+    pass(600).await;
+    let text = line(&life);
+    assert!(
+        text.starts_with("failing: cannot write the snapshot store") && text.contains("; 1 wait"),
+        "{text}"
+    );
+}
+
+#[actix::test]
 async fn metrics_tell_how_it_stands() {
     let home = Home::new();
     let life = home.start();
