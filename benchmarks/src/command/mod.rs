@@ -64,7 +64,7 @@ fn on_one_thread(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Resu
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     let is_quick = arguments.has("quick");
     let rhythm = match is_quick {
-        true => Rhythm { rounds: 5, slice: Duration::from_millis(400) },
+        true => Rhythm { rounds: 3, slice: Duration::from_millis(300) },
         false => Rhythm { rounds: 10, slice: Duration::from_millis(1000) },
     };
     let java_options =

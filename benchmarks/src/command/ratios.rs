@@ -32,7 +32,7 @@ async fn measure(plan: &Plan, arguments: &Arguments) -> anyhow::Result<Vec<Figur
     let fleet = Fleet::new(plan.seed, plan.instances);
     let server = plan.launcher.heureka(&setup::SHORT_DELTA)?;
     setup::fill(&server, &fleet).await?;
-    setup::until_delta_is_empty(&server, plan.duration(8_000, 20_000)).await?;
+    setup::until_delta_is_empty(&server, plan.duration(5_000, 20_000)).await?;
     for operation in Operation::ALL.into_iter().filter(|&operation| operation != Operation::Register) {
         if arguments.wants(operation.name()) {
             figures.push(baseline::against_baseline(plan, &server, &fleet, operation).await?);

@@ -1,5 +1,7 @@
 //! Heureka beside actix-web handlers that do nothing, and beside Java: the highest rates, in alternating slices.
 
+use std::time::Duration;
+
 use super::Plan;
 use super::operations::Operation;
 use super::setup;
@@ -7,6 +9,9 @@ use crate::fleet::Fleet;
 use crate::measure::{Side, interleave};
 use crate::report::{Figure, numbers};
 use crate::servers::Server;
+
+/// How long a delta may take to become empty; longer than its retention in servers started for this.
+const DELTA_PATIENCE: Duration = Duration::from_secs(10);
 
 /// One operation on our server and on its baseline.
 ///
@@ -21,6 +26,10 @@ pub async fn against_baseline(
     let bare = plan.launcher.baseline(operation.baseline())?;
     let mut name = operation.name().to_owned();
     if let Some(path) = operation.path(fleet) {
+        if operation == Operation::Delta {
+            // Or the delta would shrink between here and its comparison.
+            setup::until_delta_is_empty(ours, DELTA_PATIENCE).await?;
+        }
         let body = setup::fetch(ours, &path).await?;
         setup::keep_static(&bare, &body).await?;
         let size = numbers::bytes(body.len() as f64);

@@ -75,11 +75,11 @@ fn curve(outcome: &Outcome) -> Vec<(f64, f64)> {
 async fn find(plan: &Plan, server: &Server, workload: &Rc<dyn Workload>) -> anyhow::Result<Capacity> {
     let mut pool = Pool::open(server.address(), CONNECTIONS, 16 * 1024).await?;
     let saturated = closed(&mut pool, workload, plan.duration(400, 1_500)).await?.rate();
-    let probe = plan.duration(600, 2_500);
+    let probe = plan.duration(500, 2_500);
     let (mut carried, mut refused) = (0.0, saturated * 1.05);
     let mut is_generator_limit = false;
     let mut rate = saturated * 0.8;
-    for _ in 0..plan.count(4, 6) {
+    for _ in 0..plan.count(3, 6) {
         let outcome = open(&mut pool, workload, rate, probe).await?;
         is_generator_limit = outcome.is_generator_behind();
         if outcome.quantiles().p99_ms < LIMIT_MS && outcome.failed() == 0 {
@@ -89,7 +89,7 @@ async fn find(plan: &Plan, server: &Server, workload: &Rc<dyn Workload>) -> anyh
         }
         rate = f64::midpoint(carried, refused);
     }
-    let half = plan.duration(1_000, 6_000);
+    let half = plan.duration(800, 6_000);
     // A server that carried nothing within the limit is shown at a tenth of its highest rate.
     let half_rate = if carried > 0.0 { carried / 2.0 } else { saturated / 10.0 };
     tokio::time::sleep(Duration::from_millis(200)).await;

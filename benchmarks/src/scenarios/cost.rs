@@ -30,7 +30,7 @@ pub async fn of_changes(
         let fleet = Fleet::new(plan.seed, size);
         setup::fill(server, &fleet).await?;
         setup::fetch(server, "apps/delta").await?;
-        setup::until_delta_is_empty(server, plan.duration(8_000, 20_000)).await?;
+        setup::until_delta_is_empty(server, plan.duration(5_000, 20_000)).await?;
         let cost = cost(plan, server, &fleet).await?;
         section.row([
             server.name.clone(),

@@ -25,7 +25,7 @@ const START: &str = "{\"instanceId\":\"";
 
 /// Options that keep the delta as long as a quick run needs it.
 pub const SHORT_DELTA: [&str; 2] = [
-    "--eureka.server.retention-time-in-m-s-in-delta-queue=60000",
+    "--eureka.server.retention-time-in-m-s-in-delta-queue=10000",
     "--eureka.server.delta-retention-timer-interval-in-ms=1000",
 ];
 
@@ -48,7 +48,7 @@ pub fn section(plan: &Plan) -> Section {
 
 /// Length of the deployment and polling interval: a minute and 30 s, as in life, unless it must be quick.
 fn times(plan: &Plan) -> (Duration, Duration) {
-    (plan.duration(5_000, 60_000), plan.duration(2_000, 30_000))
+    (plan.duration(4_000, 60_000), plan.duration(2_000, 30_000))
 }
 
 /// One server with a fleet in it.

@@ -54,7 +54,7 @@ pub async fn ramp(
     for &size in sizes {
         let fleet = Fleet::new(plan.seed, size);
         setup::fill(server, &fleet).await?;
-        setup::until_delta_is_empty(server, plan.duration(8_000, 20_000)).await?;
+        setup::until_delta_is_empty(server, plan.duration(5_000, 20_000)).await?;
         if !step(plan, server, &fleet, section).await? {
             break;
         }

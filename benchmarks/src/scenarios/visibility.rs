@@ -39,7 +39,7 @@ pub async fn writes(
     fleet: &Fleet,
     background: f64,
 ) -> anyhow::Result<Vec<Figure>> {
-    let samples = plan.count(60, 300);
+    let samples = plan.count(30, 300);
     let registrations = setup::registrations(fleet, plan.seed ^ 2, 0);
     let mut delays = Delays::default();
     if background > 0.0 {

@@ -20,8 +20,8 @@ const SPREAD: f64 = 1.10;
 /// If the server fails.
 pub async fn until_steady(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow::Result<(Duration, bool)> {
     let started = Instant::now();
-    let patience = plan.duration(20_000, 120_000);
-    let slice = plan.duration(700, 2_000);
+    let patience = plan.duration(15_000, 120_000);
+    let slice = plan.duration(500, 2_000);
     let mut rates: Vec<f64> = Vec::new();
     while started.elapsed() < patience {
         let mut rate = 0.0;
