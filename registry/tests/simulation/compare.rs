@@ -6,7 +6,7 @@ use heureka_registry::replication::{DigestRow, OwnApplication, Round, repairs_of
 
 use crate::agenda::{Event, Life};
 use crate::node::Node;
-use crate::plan::COMPARISON_MS;
+use crate::plan::{COMPARISON_MS, Plan};
 use crate::world::World;
 
 impl World {
@@ -54,6 +54,8 @@ impl World {
                     link.queue.offer_repair(repair, now.mono_ms);
                 }
                 for repair in repairs {
+                    // What a third node has taken from a client may still be on its way, and is reverted for some rounds.
+                    self.truths[Plan::who(repair.key.id())].doubt("mended by comparison");
                     self.note(format_args!("{n} mends {} at {peer}: {:?}", repair.key.id(), repair.remedy));
                     self.count(repair.remedy.as_str());
                 }

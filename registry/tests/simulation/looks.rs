@@ -32,7 +32,8 @@ impl World {
             let place = format!("{} after the leases of epoch {epoch}", self.ids[who]);
             if self.clients[who].is_live() {
                 self.look_at_living(who, &place);
-                all_equal &= self.truths[who].doubt.is_none();
+                all_equal &=
+                    self.truths[who].doubt.is_none() && self.plan.queue.slots_max >= self.plan.clients;
                 self.settle_doubt(who);
                 continue;
             }
@@ -60,6 +61,10 @@ impl World {
         let copies = self.copies(who);
         if self.is_behind_its_cancel(who, &copies) {
             return self.count("behind their own cancel");
+        }
+        if self.plan.queue.slots_max < self.plan.clients {
+            // A queue with less room than there are instances sheds heartbeats, the same ones each time.
+            return self.count("living with too small queues");
         }
         let nodes = self.up();
         let holders = self.holders(who);

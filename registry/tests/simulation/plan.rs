@@ -58,7 +58,7 @@ impl Plan {
         let queue = QueueSettings {
             batch_items_max: chance.pick(&[3, 10, 250]),
             batches_in_flight_max: chance.pick(&[1, 4, 4]),
-            slots_max: chance.pick(&[4, 100_000, 100_000, 100_000]),
+            slots_max: if chance.permille(100) { 4 } else { 100_000 },
             eviction_interval_ms,
             ..QueueSettings::default()
         };

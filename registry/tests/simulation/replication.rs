@@ -3,13 +3,14 @@
 use heureka_protocol::Status;
 use heureka_protocol::batch::{Action, ItemResponse};
 use heureka_protocol::draft::{InstanceDraft, Registration};
-use heureka_registry::Lease;
 use heureka_registry::replication::{Batch, DropReason, Effect, Key, Outcome, Sick};
+use heureka_registry::{Lease, Tombstone};
 
 use crate::agenda::{Event, Life};
 use crate::bugs::Bug;
 use crate::plan::Plan;
 use crate::receiver::{Applied, apply_item};
+use crate::truth::Stage;
 use crate::wire::{Parcel, WireItem, conflict, pack, plain};
 use crate::world::World;
 
@@ -199,14 +200,8 @@ impl World {
         let Applied { code, conflict: newer, change, is_renewal } =
             self.on_app(n, item.who, |app, now, rules| apply_item(app, &sent, keeps_order, now, rules));
         self.note_applied(parcel, item, change.is_some());
-        if let (Action::Register, Some(_), Some(tombstone)) = (item.action, &change, tombstone) {
-            // A peer that has not heard of the cancel cannot be told from one whose instance is back, and a cancel does
-            // not say which copy it meant.
-            self.truths[item.who].weaken(if Some(tombstone.last_dirty_timestamp) == item.dirty {
-                "registered again after the quarantine"
-            } else {
-                "the tombstone was older than the cancel"
-            });
+        if item.action == Action::Register && change.is_some() && before.is_none() {
+            self.note_revival(item, tombstone);
         }
         if is_renewal {
             self.renewed(n, item.who);
@@ -231,6 +226,23 @@ impl World {
             });
         }
         newer.map_or_else(|| plain(code), |record| conflict(&record, self.node_now(n)))
+    }
+
+    /// A cancelled instance is back because of a peer that has not heard of the cancel.
+    fn note_revival(&mut self, item: &WireItem, tombstone: Option<Tombstone>) {
+        let truth = &mut self.truths[item.who];
+        if truth.stage == Stage::Cancelled {
+            truth.weaken(match tombstone {
+                // The node is new, or knew no such instance when it heard of the cancel.
+                None => "nothing here remembered the cancel",
+                // It cannot be told from an instance that is back.
+                Some(stone) if Some(stone.last_dirty_timestamp) == item.dirty => {
+                    "registered again after the quarantine"
+                }
+                // A cancel does not say which copy it meant.
+                Some(_) => "the tombstone was older than the cancel",
+            });
+        }
     }
 
     /// Planted losses: the sender believes that all was well.

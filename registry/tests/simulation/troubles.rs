@@ -116,7 +116,7 @@ impl World {
             let app = self.plan.app_of(who);
             let others = self.nodes.iter().filter(|node| node.place != n && node.is_up);
             let wanted = self.truths[who].wanted;
-            let is_kept = others.into_iter().any(|node| node.override_of(app, &self.ids[who]) == wanted);
+            let is_kept = others.into_iter().all(|node| node.override_of(app, &self.ids[who]) == wanted);
             let truth = &mut self.truths[who];
             if untold.register || untold.override_op {
                 truth.doubt("a crash before it was told");
@@ -126,7 +126,7 @@ impl World {
                 truth.weaken("a crash before the cancel was told");
             }
             if wanted.is_some() && !is_kept {
-                truth.doubt("nobody else has the override");
+                truth.doubt("a crash before all had the override");
             }
         }
         let fresh = Node::new(n, &self.plan);
@@ -212,8 +212,8 @@ impl World {
                 });
                 self.require(is_over, || format!("C-7: {} of {n} ends at {end_ms} ms", change.id));
                 self.count("evictions");
-                if self.truths[who].wanted.is_some() {
-                    self.truths[who].doubt("the lease with the override was evicted somewhere");
+                if self.truths[who].wanted.is_some() || self.untold(n, who).is_any() {
+                    self.truths[who].doubt("a lease with something to tell was evicted");
                 }
             }
             self.absorb_all(n, changes);
