@@ -32,7 +32,7 @@ pub async fn whole_registry(
     let form = negotiate::form(request, version);
     let encoding = negotiate::encoding(request);
     let document = node.registry.document(Variant { scope, form, encoding }).await?;
-    Ok(reply::document(form.content_type(), encoding, document))
+    Ok(reply::document(form.content_type(), encoding, document, node.connections.piece_bytes()))
 }
 
 /// `GET apps/{app}`.

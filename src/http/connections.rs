@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,16 +17,22 @@ use actix_tls::accept::rustls_0_23::TlsStream;
 use socket2::SockRef;
 
 use super::body::BodyBudget;
-use super::reply;
+use super::reply::{self, PIECE_BYTES};
 
 /// How long sent bytes may stay unread by the other side before the connection is given up.
 const UNREAD_ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Up to so many open connections, documents are sent in large pieces.
+const FEW_CONNECTIONS: usize = 256;
+/// A large piece.
+const LARGE_PIECE_BYTES: usize = 1 << 20;
 
 /// What callers hold of the node.
 #[derive(Debug, Default)]
 pub struct Connections {
     /// Open connections per address. Locked once when a connection opens and once when it closes.
     open: Mutex<HashMap<IpAddr, usize>>,
+    total: AtomicUsize,
     /// Bodies on their way in.
     pub bodies: BodyBudget,
 }
@@ -42,6 +49,7 @@ impl Connections {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(address).or_insert(0);
         *count += 1;
+        self.total.fetch_add(1, Ordering::Relaxed);
         Connection { address, is_over_limit: *count > limit, connections: self.clone() }
     }
 
@@ -52,12 +60,19 @@ impl Connections {
 
     /// Open connections of all addresses.
     pub fn len(&self) -> usize {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+        self.total.load(Ordering::Relaxed)
+    }
+
+    /// How much of a document one connection may have in its buffer. Large pieces cost fewer calls and wake the reader
+    /// less often; with many connections open small ones bound what readers cost that never read.
+    pub fn piece_bytes(&self) -> usize {
+        if self.len() <= FEW_CONNECTIONS { LARGE_PIECE_BYTES } else { PIECE_BYTES }
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        self.connections.total.fetch_sub(1, Ordering::Relaxed);
         let mut open = self.connections.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = open.get_mut(&self.address) {
             *count -= 1;

@@ -33,9 +33,14 @@ pub fn encoded(content_type: &'static str, encoding: Encoding, body: Bytes) -> H
     typed(StatusCode::OK, content_type, encoding).body(BoxBody::new(body))
 }
 
-/// A whole-registry document, sent from the parts that it shares with the view.
-pub fn document(content_type: &'static str, encoding: Encoding, document: Arc<Document>) -> HttpResponse {
-    let body = DocumentBody::new(document);
+/// A whole-registry document, sent from the parts that it shares with the view, in pieces of at most `piece_bytes`.
+pub fn document(
+    content_type: &'static str,
+    encoding: Encoding,
+    document: Arc<Document>,
+    piece_bytes: usize,
+) -> HttpResponse {
+    let body = DocumentBody { piece_bytes, ..DocumentBody::new(document) };
     let mut builder = typed(StatusCode::OK, content_type, encoding);
     builder.insert_header((VARY, HeaderValue::from_static("Accept-Encoding")));
     builder.body(BoxBody::new(body))
@@ -60,9 +65,9 @@ fn typed(status: StatusCode, content_type: &'static str, encoding: Encoding) -> 
     builder
 }
 
-/// Longest piece that is handed to the server at once. The server copies a piece whole into the buffer of its connection,
+/// Longest piece that is handed to the server at once, unless the caller allows more. The server copies a piece whole into the buffer of its connection,
 /// so this is what a reader costs that asks for everything and reads nothing.
-const PIECE_BYTES: usize = 128 * 1024;
+pub const PIECE_BYTES: usize = 128 * 1024;
 
 /// Body that hands out a document piece by piece, without copying it.
 struct DocumentBody {
@@ -70,11 +75,12 @@ struct DocumentBody {
     run: usize,
     chunk: usize,
     offset: usize,
+    piece_bytes: usize,
 }
 
 impl DocumentBody {
     fn new(document: Arc<Document>) -> Self {
-        Self { document, run: 0, chunk: 0, offset: 0 }
+        Self { document, run: 0, chunk: 0, offset: 0, piece_bytes: PIECE_BYTES }
     }
 
     fn next_piece(&mut self) -> Option<Bytes> {
@@ -85,7 +91,7 @@ impl DocumentBody {
                 self.chunk = 0;
                 continue;
             };
-            let end = chunk.len().min(self.offset + PIECE_BYTES);
+            let end = chunk.len().min(self.offset + self.piece_bytes);
             if self.offset == end {
                 self.chunk += 1;
                 self.offset = 0;
