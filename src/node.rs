@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::web;
 use heureka_actors::replicator::{PeerState, PeerStatus, Replication};
+use heureka_actors::snapshots::{RunningSnapshots, Snapshots};
 use heureka_actors::{ChangeSink, Clock, Handle, Options, Running};
 use heureka_config::Settings;
 use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
+use heureka_registry::StartedFrom;
 use prometheus_client::registry::Registry;
 use tokio::sync::watch;
 
@@ -22,6 +24,7 @@ use crate::listener::{self, Listener};
 use crate::options::actor_options;
 use crate::peers::source::{PeerSource, source_of};
 use crate::peers::{Membership, identity};
+use crate::snapshots;
 use crate::telemetry::metrics::{self, HttpMetrics};
 
 /// What handlers see of a node.
@@ -32,6 +35,8 @@ pub struct Node {
     pub registry: Handle,
     /// What is told to the peers.
     pub replication: Arc<Replication>,
+    /// What survives a restart; `None` if that is switched off.
+    pub snapshots: Option<Arc<Snapshots>>,
     /// Metrics of the HTTP edge.
     pub metrics: HttpMetrics,
     /// Bounds on what comes in.
@@ -49,13 +54,22 @@ pub struct Node {
 }
 
 impl Node {
-    fn new(settings: Settings, registry: Handle, replication: Arc<Replication>) -> Self {
+    fn new(
+        settings: Settings,
+        registry: Handle,
+        replication: Arc<Replication>,
+        snapshots: Option<Arc<Snapshots>>,
+    ) -> Self {
         let metrics = HttpMetrics::default();
         let connections = Arc::default();
         let shows_instances = settings.registry.metrics_enabled;
         let mut metric_registry =
             metrics::collect(registry.shared(), &metrics, &connections, shows_instances);
-        replication.register_metrics(metric_registry.sub_registry_with_prefix("eureka"));
+        let eureka = metric_registry.sub_registry_with_prefix("eureka");
+        replication.register_metrics(eureka);
+        if let Some(snapshots) = &snapshots {
+            snapshots.register_metrics(&registry.shared().clock, eureka);
+        }
         let mono_ms = registry.shared().clock.now().mono_ms;
         Self {
             limits: NodeLimits::of(&settings.limits),
@@ -69,6 +83,7 @@ impl Node {
             settings,
             registry,
             replication,
+            snapshots,
         }
     }
 
@@ -168,6 +183,7 @@ pub struct RunningNode {
     closing: watch::Sender<bool>,
     management: Option<ServerHandle>,
     membership: Membership,
+    snapshots: Option<RunningSnapshots>,
     actors: Running,
 }
 
@@ -191,9 +207,17 @@ pub fn start_with_peers(
     let options: Options = actor_options(&settings);
     let clock = Clock::system();
     let replication = Arc::new(Replication::new(clock.clone(), identity::draw(&clock)));
-    let sinks: Vec<Arc<dyn ChangeSink>> = vec![Arc::clone(&replication) as _];
-    let actors = heureka_actors::start(clock, options, sinks, seed());
-    let node = web::Data::new(Node::new(settings, actors.handle.clone(), replication));
+    // Before anything else: the registry starts with what it gives back, and another node on the folder ends this one.
+    let mut loaded = snapshots::load(&settings, &options, &clock)?;
+    let mut sinks: Vec<Arc<dyn ChangeSink>> = vec![Arc::clone(&replication) as _];
+    sinks.extend(loaded.snapshots.clone().map(|snapshots| snapshots as Arc<dyn ChangeSink>));
+    let (is_warm, applications) = (loaded.is_warm(), std::mem::take(&mut loaded.applications));
+    let actors = heureka_actors::start_with(clock, options, sinks, seed(), applications);
+    let node = Node::new(settings, actors.handle.clone(), replication, loaded.snapshots.clone());
+    let node = web::Data::new(node);
+    if is_warm {
+        node.registry.open_for_traffic(StartedFrom::Snapshot);
+    }
     let Listener { server, addresses, closing } = listener::bind(&node)?;
     let ports: Vec<u16> = addresses.iter().map(SocketAddr::port).collect();
     let membership = Membership::join(&node, &ports, source);
@@ -203,7 +227,9 @@ pub fn start_with_peers(
         handle
     });
     let handle = server.handle();
-    let running = RunningNode { node, addresses, server: handle, closing, management, membership, actors };
+    let snapshots = snapshots::run(loaded, &node.registry);
+    let running =
+        RunningNode { node, addresses, server: handle, closing, management, membership, snapshots, actors };
     Ok((running, server))
 }
 
@@ -215,7 +241,7 @@ fn seed() -> u64 {
 
 impl RunningNode {
     /// Stops in order: not ready, no lease of its own, no new requests, finish those that run, tell the peers the rest,
-    /// then the actors.
+    /// keep everything for the next start, then the actors.
     pub async fn stop(self) {
         self.node.is_stopping.store(true, Ordering::SeqCst);
         self.membership.withdraw().await;
@@ -225,6 +251,10 @@ impl RunningNode {
         // Last, so that monitors see a node that is not ready rather than none.
         if let Some(management) = self.management {
             management.stop(false).await;
+        }
+        if let Some(snapshots) = self.snapshots {
+            self.actors.handle.flush().await;
+            snapshots.stop().await;
         }
         self.actors.stop().await;
     }

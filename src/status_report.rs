@@ -31,12 +31,16 @@ impl StatusReport {
         let used_mb = memory.resident_bytes / BYTES_PER_MB;
         let percent = (used_mb * 100).checked_div(total_mb).unwrap_or(0);
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let general = vec![
+        let mut general = vec![
             ("total-avail-memory", format!("{total_mb}mb")),
             ("num-of-cpus", cpus.to_string()),
             ("current-memory-usage", format!("{used_mb}mb ({percent}%)")),
             ("server-uptime", uptime(node.registry.shared().clock.uptime_ms())),
         ];
+        if let Some(snapshots) = &node.snapshots {
+            let now = node.registry.shared().clock.now();
+            general.push(("snapshot", snapshots.status(now.mono_ms).summary(now.wall_ms)));
+        }
         let (available, unavailable): (Vec<PeerStatus>, Vec<PeerStatus>) =
             node.peer_statuses().into_iter().partition(|peer| peer.state == PeerState::Available);
         let listed = |peers: &[PeerStatus]| peers.iter().map(|peer| format!("{},", peer.url)).collect();

@@ -6,4 +6,5 @@ mod cluster;
 mod edge;
 mod golden;
 mod http;
+mod restart;
 mod tidy;

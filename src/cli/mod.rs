@@ -6,12 +6,15 @@
 mod config;
 mod healthcheck;
 mod run;
+mod snapshot;
 
 use std::process::ExitCode;
 
 use heureka_config::{Invocation, Loaded};
 
 use crate::host::SystemHostFacts;
+
+use self::snapshot::SnapshotCommand;
 
 const HELP: &str = "\
 Heureka, a Eureka-compatible service registry.
@@ -23,6 +26,12 @@ Commands:
   config        print every effective setting with its source, secrets masked
   check         read and check the configuration, then exit
   healthcheck   ask the node on this machine whether it is up; for container health checks
+  snapshot      look into the snapshot of a node that does not run, or carry it elsewhere:
+                snapshot inspect FOLDER   what is in it, as JSON
+                snapshot verify FOLDER    would the next start be warm?
+                snapshot export FOLDER    all of it as one JSON document
+                snapshot import FOLDER    a document from standard input becomes the snapshot;
+                                          --replace moves one that is there aside, --fresh makes it young
 
 Settings are those of a Spring Cloud Eureka server: application.yml or .properties in the working
 directory or ./config, environment variables, --key=value. For example:
@@ -34,12 +43,13 @@ directory or ./config, environment variables, --key=value. For example:
 ";
 
 /// What was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Command {
     Run,
     Config,
     Check,
     HealthCheck,
+    Snapshot(SnapshotCommand),
     Help,
     Version,
 }
@@ -54,6 +64,11 @@ fn parse(args: &[String]) -> Result<(Command, Vec<String>), String> {
         return Ok((Command::Version, Vec::new()));
     }
     let (words, settings): (Vec<&String>, Vec<&String>) = args.iter().partition(|arg| !arg.starts_with('-'));
+    if let Some((_, rest)) = words.split_first().filter(|(word, _)| word.as_str() == "snapshot") {
+        let rest: Vec<&str> = rest.iter().map(|word| word.as_str()).collect();
+        let (command, settings) = snapshot::parse(&rest, settings.into_iter().cloned().collect())?;
+        return Ok((Command::Snapshot(command), settings));
+    }
     let command = match words.as_slice() {
         [] => Command::Run,
         [word] => match word.as_str() {
@@ -91,6 +106,9 @@ pub fn main() -> ExitCode {
         Command::Config => load(settings).and_then(|loaded| config::print(&loaded)),
         Command::Check => load(settings).and_then(|loaded| config::check(&loaded)),
         Command::HealthCheck => load(settings).and_then(|loaded| healthcheck::ask(&loaded.settings)),
+        Command::Snapshot(command) => {
+            load(settings).and_then(|loaded| snapshot::run(&command, &loaded.settings))
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

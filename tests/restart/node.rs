@@ -1,0 +1,198 @@
+//! A node that is a process of its own, in a folder that outlives it.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::golden::http::{Answer, read_answer};
+
+/// Longest wait for an answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The folder that a node runs in.
+pub(super) struct Home(tempfile::TempDir);
+
+impl Home {
+    pub(super) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Where the snapshots are, unless a setting says otherwise.
+    pub(super) fn data(&self) -> PathBuf {
+        self.path().join("heureka-data")
+    }
+
+    pub(super) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_heureka"));
+        command.args(args).current_dir(self.path()).env_clear();
+        command
+    }
+
+    pub(super) fn output(&self, args: &[&str]) -> Output {
+        self.command(args).output().expect("the binary runs")
+    }
+
+    /// Starts a node and waits until it listens.
+    pub(super) fn start(&self, settings: &[&str]) -> Node {
+        let args = [&["--server.port=0", "--server.address=127.0.0.1"], settings].concat();
+        let child = self.command(&args).stderr(Stdio::piped()).spawn().expect("started");
+        let mut node = Node { child, log: None, said: Vec::new(), port: 0 };
+        let mut log = BufReader::new(node.child.stderr.take().expect("a pipe"));
+        loop {
+            let mut line = String::new();
+            let length = log.read_line(&mut line).expect("a line");
+            assert!(length > 0, "the node has ended: {:#?}", node.said);
+            node.said.push(line.clone());
+            if let Some((_, rest)) = line.split_once("listening on 127.0.0.1:") {
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                node.port = digits.parse().expect("a port");
+                break;
+            }
+        }
+        node.log = Some(log);
+        node
+    }
+}
+
+/// A running node; killed if the test fails.
+pub(super) struct Node {
+    child: Child,
+    log: Option<BufReader<ChildStderr>>,
+    said: Vec<String>,
+    pub(super) port: u16,
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Node {
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// True if the log has a line with this text so far.
+    pub(super) fn has_said(&self, text: &str) -> bool {
+        self.said.iter().any(|line| line.contains(text))
+    }
+
+    /// What the log says so far.
+    pub(super) fn log(&self) -> String {
+        self.said.concat()
+    }
+
+    /// `kill -9`.
+    pub(super) fn kill(mut self) {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("ended");
+    }
+
+    /// Asks the node to stop, waits for its end and returns its log.
+    pub(super) fn stop(mut self) -> String {
+        let killed = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status();
+        assert!(killed.expect("kill runs").success());
+        let rest = self.log.take().expect("a log").lines().map_while(Result::ok);
+        let text = self.log() + &rest.collect::<Vec<_>>().join("\n");
+        assert_eq!(self.child.wait().expect("ended").code(), Some(0), "{text}");
+        text
+    }
+
+    pub(super) fn client(&self) -> Client {
+        Client::to(self.port)
+    }
+
+    /// What a client sees that fetches everything.
+    pub(super) fn fetch(&self) -> Fetched {
+        let answer = self.client().send("GET", "/eureka/apps", "").expect("an answer");
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        Fetched::of(&answer.text())
+    }
+}
+
+/// A connection that is kept open.
+pub(super) struct Client(BufReader<TcpStream>);
+
+impl Client {
+    fn to(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_nodelay(true).expect("an option");
+        Self(BufReader::new(stream))
+    }
+
+    /// Sends a request and reads its answer; an error if the node has gone.
+    pub(super) fn send(&mut self, method: &str, path: &str, body: &str) -> std::io::Result<Answer> {
+        let head = "Host: localhost\r\nAccept: application/json\r\nContent-Type: application/json";
+        let length = body.len();
+        let text = format!("{method} {path} HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}");
+        self.0.get_mut().write_all(text.as_bytes())?;
+        read_answer(&mut self.0, method)
+    }
+
+    /// Sends a request that must succeed.
+    pub(super) fn expect(&mut self, method: &str, path: &str, body: &str, status: u16) {
+        let answer = self.send(method, path, body).expect("an answer");
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.text());
+    }
+
+    pub(super) fn register(&mut self, app: &str, id: &str, dirty: i64) {
+        self.expect("POST", &format!("/eureka/apps/{app}"), &registration(app, id, dirty), 204);
+    }
+}
+
+/// Body of a registration.
+pub(super) fn registration(app: &str, id: &str, dirty: i64) -> String {
+    format!(
+        r#"{{"instance":{{"instanceId":"{id}","app":"{app}","hostName":"h1.example","ipAddr":"10.0.0.1","status":"UP","port":{{"$":8080,"@enabled":"true"}},"dataCenterInfo":{{"@class":"com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo","name":"MyOwn"}},"lastDirtyTimestamp":"{dirty}","vipAddress":"orders.vip"}}}}"#
+    )
+}
+
+/// An instance as clients see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) dirty: i64,
+    pub(super) status: String,
+    pub(super) overridden: String,
+}
+
+/// All instances, with a hash that has been checked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fetched(pub(super) BTreeMap<(String, String), Seen>);
+
+impl Fetched {
+    fn of(text: &str) -> Self {
+        let document: Value = serde_json::from_str(text).expect("JSON");
+        let applications = &document["applications"];
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let mut seen = BTreeMap::new();
+        let mut statuses: BTreeMap<String, usize> = BTreeMap::new();
+        for instance in list(&applications["application"]).iter().flat_map(|app| list(&app["instance"])) {
+            let status = word(&instance["status"]);
+            *statuses.entry(status.clone()).or_default() += 1;
+            let dirty = word(&instance["lastDirtyTimestamp"]).parse().expect("a number");
+            let overridden = word(&instance["overriddenStatus"]);
+            let key = (word(&instance["app"]), word(&instance["instanceId"]));
+            assert!(seen.insert(key, Seen { dirty, status, overridden }).is_none(), "an instance twice");
+        }
+        let hash: String = statuses.iter().map(|(status, count)| format!("{status}_{count}_")).collect();
+        assert_eq!(word(&applications["apps__hashcode"]), hash);
+        Self(seen)
+    }
+
+    pub(super) fn ids(&self) -> Vec<&str> {
+        self.0.keys().map(|(_, id)| id.as_str()).collect()
+    }
+}
