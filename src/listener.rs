@@ -60,7 +60,10 @@ fn cannot_listen(address: SocketAddr) -> String {
 }
 
 /// Put together from the parts of actix-web's own server, because only so a stream can be placed in front of the parser.
-fn bind_plain(node: &web::Data<Node>, is_closing: &watch::Receiver<bool>) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
+fn bind_plain(
+    node: &web::Data<Node>,
+    is_closing: &watch::Receiver<bool>,
+) -> anyhow::Result<(Server, Vec<SocketAddr>)> {
     let settings = &node.settings;
     let address = settings.server.socket_address();
     let socket = bind_socket(address).with_context(|| cannot_listen(address))?;

@@ -12,8 +12,8 @@ use heureka_actors::replicator::{PEER_HEADER, PeerIdentity};
 use heureka_actors::{AppCore, StatusAnswer};
 use heureka_protocol::batch::{self, OutgoingResponse, ReplicationItem, ReplicationTask};
 use heureka_protocol::document::Form;
-use heureka_protocol::error::ReadError;
 use heureka_protocol::draft::Registration;
+use heureka_protocol::error::ReadError;
 use heureka_protocol::{AppName, LeaseInfo};
 use heureka_registry::{Heartbeat, Now, Origin, Record, RenewalAnswer};
 
