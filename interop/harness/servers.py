@@ -26,7 +26,8 @@ def command(kind, port):
     binary = os.environ.get("HEUREKA_BIN") or str(INTEROP.parent / "target" / "release" / "heureka")
     if not os.access(binary, os.X_OK):
         raise NoServer(f"{binary} is not there; run 'cargo build --release' or set HEUREKA_BIN")
-    return [binary, f"--server.port={port}"]
+    # Every run starts with an empty registry, as the Java server does.
+    return [binary, f"--server.port={port}", "--heureka.snapshots.enabled=false"]
 
 
 class Started:
