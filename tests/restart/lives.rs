@@ -119,3 +119,17 @@ fn a_damaged_snapshot_is_moved_aside_and_the_start_is_cold() {
     node.stop();
     assert_eq!(home.start(&[]).fetch().ids(), ["b"]);
 }
+
+#[test]
+fn every_metric_of_the_snapshots_is_documented() {
+    let home = Home::new();
+    let node = home.start(&[]);
+    let metrics = node.client().send("GET", "/actuator/prometheus", "").expect("an answer").text();
+    let manual = include_str!("../../docs/metrics.md");
+    let names = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    let names: Vec<_> = names.filter(|name| name.contains("snapshot")).collect();
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        assert!(manual.contains(&format!("`{name}`")), "{name} is missing in docs/metrics.md");
+    }
+}
