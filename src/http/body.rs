@@ -25,7 +25,7 @@ pub struct BodyLimits {
     pub max_bytes: usize,
     /// Time for the whole body.
     pub max_time: Duration,
-    /// Bytes per second below which a sender is cut off, after [`GRACE`]; 0 for none.
+    /// Bytes per second below which a sender is cut off, after a grace of some seconds; 0 for none.
     pub min_bytes_per_sec: u32,
 }
 
