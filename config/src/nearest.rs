@@ -7,6 +7,11 @@ use std::sync::LazyLock;
 /// Longest name that is compared; longer ones are nobody's typing error.
 const MAX_LENGTH: usize = 200;
 
+/// Shorter names are near to too many others.
+const SHORTEST_TYPING_ERROR: usize = 10;
+/// Letters that a typing error changes at most.
+const TYPING_ERROR_MAX: usize = 2;
+
 static NAMES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let keys = catalogue::all().filter(|spec| spec.kind != Kind::Family).map(|spec| spec.name.to_owned());
     let netflix = catalogue::netflix_names().map(|(name, _)| name);
@@ -18,13 +23,33 @@ pub(crate) fn nearest(canonical: &str) -> Option<(&'static str, usize)> {
     if canonical.len() > MAX_LENGTH {
         return None;
     }
-    let distances = NAMES.iter().map(|(known, name)| (distance(canonical, known), name.as_str()));
-    distances.min_by_key(|(distance, _)| *distance).map(|(distance, name)| (name, distance))
+    // The letters that two names differ by are at least the difference of their lengths, so most names need no comparison.
+    let letters = canonical.chars().count();
+    let mut best: Option<(&'static str, usize)> = None;
+    for (known, name) in NAMES.iter() {
+        let at_least = known.len().abs_diff(letters);
+        if best.is_some_and(|(_, distance)| distance <= at_least) {
+            continue;
+        }
+        let found = distance(canonical, known);
+        if best.is_none_or(|(_, distance)| found < distance) {
+            best = Some((name.as_str(), found));
+        }
+    }
+    best
 }
 
-/// True if a name is so near to a known one that it was probably meant.
-pub(crate) fn is_typing_error(canonical: &str, distance: usize) -> bool {
-    distance <= 2 && canonical.len() >= 10
+/// The known name that was probably meant by a name outside our own prefixes: at most two letters differ. Applications have
+/// many keys of their own, so only names of nearly the same length are compared.
+pub(crate) fn probably_meant(canonical: &str) -> Option<&'static str> {
+    if canonical.len() < SHORTEST_TYPING_ERROR || canonical.len() > MAX_LENGTH {
+        return None;
+    }
+    let letters = canonical.chars().count();
+    let near = NAMES.iter().filter(|(known, _)| known.len().abs_diff(letters) <= TYPING_ERROR_MAX);
+    let distances = near.map(|(known, name)| (name.as_str(), distance(canonical, known)));
+    let meant = distances.filter(|(_, distance)| *distance <= TYPING_ERROR_MAX);
+    meant.min_by_key(|(_, distance)| *distance).map(|(name, _)| name)
 }
 
 /// Letters to insert, drop, change, or swap with their neighbour.

@@ -4,7 +4,7 @@ use super::lookup::Everything;
 use crate::binding::Bound;
 use crate::catalogue;
 use crate::key;
-use crate::nearest::{is_typing_error, nearest};
+use crate::nearest::{nearest, probably_meant};
 use crate::property::{Origin, Property};
 use crate::report::Notice;
 use std::collections::BTreeSet;
@@ -50,13 +50,10 @@ fn unknown(property: &Property) -> Option<Notice> {
         return unknown_variable(property);
     }
     let canonical = key::canonical(&property.name);
-    let (near, distance) = nearest(&canonical)?;
-    let ours = canonical.starts_with("eureka.") || canonical.starts_with("heureka.");
-    if ours || is_typing_error(&canonical, distance) {
-        let message = format!("is unknown and ignored; the nearest known name is {near}");
-        return Some(Notice::warning(&property.name, &property.origin, message));
-    }
-    None
+    let is_ours = canonical.starts_with("eureka.") || canonical.starts_with("heureka.");
+    let near = if is_ours { nearest(&canonical)?.0 } else { probably_meant(&canonical)? };
+    let message = format!("is unknown and ignored; the nearest known name is {near}");
+    Some(Notice::warning(&property.name, &property.origin, message))
 }
 
 /// Variables are shared with the rest of the world: only those inside a section of ours are taken for keys.
