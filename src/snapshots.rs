@@ -53,8 +53,8 @@ pub fn restore_rules(settings: &SnapshotSettings, rules: &Rules) -> RestoreRules
 pub fn load(settings: &Settings, options: &Options, clock: &Clock) -> anyhow::Result<Loaded> {
     let snapshot_options = snapshot_options(&settings.snapshots, &options.rules);
     if !settings.snapshots.enabled {
-        let off = (Vec::new(), None, None);
-        return Ok(Loaded { applications: off.0, snapshots: off.1, start: off.2, options: snapshot_options });
+        let applications = Vec::new();
+        return Ok(Loaded { applications, snapshots: None, start: None, options: snapshot_options });
     }
     let now = clock.now();
     let opening = Opening {

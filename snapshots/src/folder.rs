@@ -70,7 +70,7 @@ impl DataFolder {
     /// # Errors
     /// [`LockError`] if another process has it or the disk does not take part.
     pub fn lock(path: &Path, me: &Holder, failure_points: Arc<dyn FailurePoints>) -> Result<Self, LockError> {
-        fs::create_dir_all(path)?;
+        make_private(path)?;
         let lock = LockFile::acquire(path, me)?;
         Ok(Self { path: path.to_path_buf(), failure_points, _lock: lock })
     }
@@ -223,6 +223,14 @@ impl DataFolder {
     }
 }
 
+/// Makes a folder that only its owner may read: metadata of instances may hold passwords.
+fn make_private(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
 /// `heureka-snapshots FORMAT NAME CRC`, where the checksum covers the text before it.
 fn pointer_text(name: StoreName) -> String {
     let text = format!("heureka-snapshots {FORMAT} {}", name.text());
@@ -324,6 +332,17 @@ mod tests {
         }
         let kept = ["LOCK", "store-3.quarantine-1003", "store-4.quarantine-1004", "store-5.quarantine-1005"];
         assert_eq!(names(dir.path()), kept);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_folder_is_private() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        let _folder = folder(&path);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]

@@ -72,7 +72,8 @@ impl Pending {
     pub fn take(&mut self) -> Taken {
         self.oldest_mono_ms = None;
         self.has_removals = false;
-        self.latest.drain().collect()
+        // A new map, so that the room of a burst is given back.
+        std::mem::take(&mut self.latest).into_iter().collect()
     }
 
     /// Takes back what could not be written, unless something newer waits already. `since_mono_ms` is when the oldest of

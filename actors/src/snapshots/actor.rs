@@ -21,8 +21,10 @@ use crate::handle::Handle;
 const URGENT_WAIT: Duration = Duration::from_millis(10);
 /// Rounds happen at least this often: time passes for deadlines, retries and the age of the store.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
-/// Rounds of a rewrite that a stop still waits for: enough for a million instances.
-const LAST_ROUNDS: usize = 4_000;
+/// Longest wait for the last round and the close at a stop. A disk that hangs must not keep the process alive.
+const STOP_PATIENCE: Duration = Duration::from_secs(10);
+/// Time that a stop gives to a rewrite under way: enough for several hundred thousand instances.
+const LAST_ROUNDS_TIME: Duration = Duration::from_secs(5);
 
 /// Options of the actor.
 #[derive(Clone, Copy, Debug)]
@@ -72,12 +74,16 @@ impl RunningSnapshots {
     /// Writes what waits, closes the store and ends the thread. Everything that shall be kept must have been sent before:
     /// flush the registry first.
     pub async fn stop(self) {
-        if self.actor.send(Stop).await.is_err() {
-            tracing::error!("the snapshots ended before they were stopped");
+        let is_stopped = self.actor.send(Stop).timeout(STOP_PATIENCE).await.is_ok();
+        if !is_stopped {
+            tracing::error!("the snapshot was not closed in time; the last changes may be lost");
         }
         if let Some(arbiter) = self.arbiter {
             arbiter.stop();
-            let _ = arbiter.join();
+            // A thread that hangs in the disk would hang this one.
+            if is_stopped {
+                let _ = arbiter.join();
+            }
         }
     }
 }
@@ -287,11 +293,9 @@ impl Handler<Stop> for SnapshotActor {
     type Result = ();
 
     fn handle(&mut self, _: Stop, ctx: &mut Self::Context) {
+        let started = std::time::Instant::now();
         let mut is_written = self.write();
-        for _ in 0..LAST_ROUNDS {
-            if !is_written || !self.writer.has_more_to_do() {
-                break;
-            }
+        while is_written && self.writer.has_more_to_do() && started.elapsed() < LAST_ROUNDS_TIME {
             is_written = self.write();
         }
         let now = self.handle.shared().clock.now();
