@@ -9,6 +9,11 @@ use heureka_actors::cache::{Encoding, Scope, Variant, View};
 use heureka_bench::fleet::Fleet;
 use heureka_protocol::Form;
 use heureka_registry::Change;
+use mimalloc::MiMalloc;
+
+/// As in the server: documents are large, and allocators differ most in large pieces.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const FULL: Variant = Variant { scope: Scope::Full, form: Form::JsonFull, encoding: Encoding::Gzip };
 const DELTA: Variant = Variant { scope: Scope::Delta, form: Form::JsonFull, encoding: Encoding::Gzip };

@@ -8,8 +8,8 @@ use heureka_bench::fleet::Fleet;
 use heureka_bench::report::{Figure, Findings, Section, numbers, svg};
 use heureka_bench::scenarios::operations::Operation;
 use heureka_bench::scenarios::{
-    Plan, baseline, capacity, churn, cost, deploy, fleet, idle, memory, setup, start, storm, visibility,
-    warm_up,
+    Plan, baseline, capacity, churn, cost, deploy, fleet, idle, memory, restart, setup, start, storm,
+    visibility, warm_up,
 };
 use heureka_bench::servers::Server;
 
@@ -57,6 +57,7 @@ fn write(findings: &Findings, folder: &Path) -> anyhow::Result<()> {
 #[derive(Clone, Copy)]
 enum Part {
     Start,
+    Restart,
     Memory,
     Rates,
     Cost,
@@ -65,8 +66,9 @@ enum Part {
     Deploy,
 }
 
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, Part); 8] = [
     ("start", Part::Start),
+    ("restart", Part::Restart),
     ("memory", Part::Memory),
     ("rates", Part::Rates),
     ("cost", Part::Cost),
@@ -85,6 +87,7 @@ impl Run<'_> {
     async fn part(&mut self, part: Part) -> anyhow::Result<()> {
         match part {
             Part::Start => self.start(),
+            Part::Restart => self.restart().await,
             Part::Memory => self.memory().await,
             Part::Rates => self.rates().await,
             Part::Cost => self.cost().await,
@@ -115,6 +118,12 @@ impl Run<'_> {
             figure.compared += &format!("; Java: {:.1} s", java.started_in.as_secs_f64());
         }
         self.findings.figures.push(figure);
+        Ok(())
+    }
+
+    async fn restart(&mut self) -> anyhow::Result<()> {
+        let instances = self.plan.count(10_000, 100_000);
+        self.findings.figures.push(restart::warm(self.plan, instances, 500.0).await?);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ pub mod fleet;
 pub mod idle;
 pub mod memory;
 pub mod operations;
+pub mod restart;
 pub mod setup;
 pub mod start;
 pub mod storm;
