@@ -7,6 +7,7 @@
 //! - [`key`], [`frame`], [`stored`]: the format. [`seal`]: proof that a store is exactly what was once written.
 //! - [`folder`], [`lock_file`]: where stores live, one process at a time; [`mirror`]: a store of which all is known.
 
+pub mod backlog;
 mod chunks;
 pub mod contents;
 mod deadlines;

@@ -76,23 +76,6 @@ impl Pending {
         std::mem::take(&mut self.latest).into_iter().collect()
     }
 
-    /// Takes back what could not be written, unless something newer waits already. `since_mono_ms` is when the oldest of
-    /// it came in.
-    pub fn give_back(&mut self, taken: Taken, since_mono_ms: u64) {
-        for (owner, latest) in taken {
-            if self.latest.len() >= self.limit && !self.latest.contains_key(&owner) {
-                self.dropped += 1;
-                self.is_incomplete = true;
-                continue;
-            }
-            self.has_removals |= !matches!(latest, Latest::Present(_));
-            self.latest.entry(owner).or_insert(latest);
-        }
-        if !self.latest.is_empty() {
-            self.oldest_mono_ms = Some(self.oldest_mono_ms.map_or(since_mono_ms, |ms| ms.min(since_mono_ms)));
-        }
-    }
-
     /// Forgets that changes were dropped: everything that was registered before is about to be written anew. True if
     /// there was something to forget.
     pub const fn start_anew(&mut self) -> bool {

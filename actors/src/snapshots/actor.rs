@@ -6,6 +6,7 @@ use std::time::Duration;
 use actix::prelude::*;
 use heureka_protocol::AppName;
 use heureka_registry::Record;
+use heureka_snapshots::backlog::Backlog;
 use heureka_snapshots::restore::Leftovers;
 use heureka_snapshots::stored::StoredMeta;
 use heureka_snapshots::writer::{Place, Start, Writer, WriterSettings};
@@ -19,11 +20,18 @@ use crate::handle::Handle;
 /// An instance that is gone must not come back after a crash, so it is written almost at once; the wait lets the changes of
 /// a mass cancellation share a batch.
 const URGENT_WAIT: Duration = Duration::from_millis(10);
+/// Changes of one round: some 15 ms of work.
+const SLICE: usize = 1_000;
+/// Instances that may wait for their turn besides those in the queue.
+const BACKLOG_MAX: usize = 262_144;
+/// Under load the writer pauses so many times as long as it has worked: a fifth of one core is enough for 15,000 changes a
+/// second, and requests keep the rest.
+const PAUSE_FACTOR: u32 = 4;
 /// Rounds happen at least this often: time passes for deadlines, retries and the age of the store.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest wait for the last round and the close at a stop. A disk that hangs must not keep the process alive.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
-/// Time that a stop gives to a rewrite under way: enough for several hundred thousand instances.
+/// Time that a stop gives to what waits and to a rewrite under way: enough for several hundred thousand instances.
 const LAST_ROUNDS_TIME: Duration = Duration::from_secs(5);
 
 /// Options of the actor.
@@ -59,8 +67,12 @@ pub struct SnapshotActor {
     /// To begin again after a panic.
     place: Place,
     identity: StoredMeta,
+    /// Taken out of the queue and not written yet.
+    backlog: Backlog,
+    backlog_oldest_mono_ms: u64,
     next_round: Option<(Instant, SpawnHandle)>,
-    last_round: Duration,
+    /// No round before, not even an urgent one: the last one was long.
+    not_before: Instant,
     is_fetching: bool,
 }
 
@@ -117,15 +129,19 @@ impl SnapshotActor {
             snapshots,
             handle,
             options,
+            backlog: Backlog::default(),
+            backlog_oldest_mono_ms: 0,
             next_round: None,
-            last_round: Duration::ZERO,
+            not_before: Instant::now(),
             is_fetching: false,
         }
     }
 
     /// Plans a round, unless one is planned before that time.
     fn plan_round(&mut self, wait: Duration, ctx: &mut Context<Self>) {
-        let at = Instant::now() + wait;
+        let now = Instant::now();
+        let wait = wait.max(self.not_before.saturating_duration_since(now));
+        let at = now + wait;
         if let Some((planned, timer)) = self.next_round {
             if planned <= at {
                 return;
@@ -143,18 +159,22 @@ impl SnapshotActor {
     fn round(&mut self, ctx: &mut Context<Self>) {
         let started = std::time::Instant::now();
         self.write();
-        self.last_round = started.elapsed();
+        let worked = started.elapsed();
+        self.not_before = Instant::now() + worked;
         if self.writer.wants_records() && !self.is_fetching {
             self.fetch_records(ctx);
         }
-        if self.writer.has_more_to_do() {
-            // Half of the time at most: the processor belongs to the requests.
-            self.plan_round(self.last_round.max(Duration::from_millis(1)), ctx);
+        if self.has_more_to_do() {
+            self.plan_round((worked * PAUSE_FACTOR).max(Duration::from_millis(1)), ctx);
         }
         self.tell();
     }
 
-    /// Lets the writer write what waits. False if it could not.
+    fn has_more_to_do(&self) -> bool {
+        self.writer.has_more_to_do() || (self.writer.is_ready() && !self.backlog.is_empty())
+    }
+
+    /// Lets the writer write the next of what waits. False if it could not.
     fn write(&mut self) -> bool {
         guarded("snapshots", || self.try_write()).unwrap_or_else(|_| {
             self.begin_again();
@@ -174,12 +194,24 @@ impl SnapshotActor {
         if !self.writer.is_ready() {
             return false;
         }
-        let (taken, oldest_mono_ms) = self.snapshots.take();
-        let is_written = self.writer.round(&taken, now).is_ok();
+        if self.backlog.len() < BACKLOG_MAX {
+            self.take();
+        }
+        let slice = self.backlog.next_slice(SLICE);
+        let is_written = self.writer.round(&slice, now).is_ok();
         if !is_written {
-            self.snapshots.pending().give_back(taken, oldest_mono_ms.unwrap_or(now.mono_ms));
+            self.backlog.give_back(slice);
         }
         is_written
+    }
+
+    /// Takes everything out of the queue.
+    fn take(&mut self) {
+        let (taken, oldest_mono_ms) = self.snapshots.take();
+        if let Some(oldest_mono_ms) = oldest_mono_ms.filter(|_| self.backlog.is_empty()) {
+            self.backlog_oldest_mono_ms = oldest_mono_ms;
+        }
+        self.backlog.merge(taken);
     }
 
     /// A writer that has panicked is not trusted; a new one finds its folder by itself and asks for all records, since
@@ -203,11 +235,13 @@ impl SnapshotActor {
     fn fetch_records(&mut self, ctx: &mut Context<Self>) {
         self.is_fetching = true;
         self.snapshots.pending().start_anew();
+        self.backlog.expect_records();
         let fetched = all_records(self.handle.clone()).into_actor(self).map(|records, actor, ctx| {
             actor.is_fetching = false;
             match records {
                 Ok(records) => {
                     let now = actor.handle.shared().clock.now();
+                    actor.backlog.settle_with(&records);
                     actor.writer.take_records(records, now);
                     actor.plan_round(Duration::ZERO, ctx);
                 }
@@ -241,7 +275,7 @@ impl SnapshotActor {
                 tracing::info!("{news}");
             }
         }
-        self.snapshots.publish(self.writer.stats());
+        self.snapshots.publish(self.writer.stats(), self.backlog.len(), self.backlog_oldest_mono_ms);
     }
 }
 
@@ -295,9 +329,10 @@ impl Handler<Stop> for SnapshotActor {
     fn handle(&mut self, _: Stop, ctx: &mut Self::Context) {
         let started = std::time::Instant::now();
         let mut is_written = self.write();
-        while is_written && self.writer.has_more_to_do() && started.elapsed() < LAST_ROUNDS_TIME {
+        while is_written && self.has_more_to_do() && started.elapsed() < LAST_ROUNDS_TIME {
             is_written = self.write();
         }
+        is_written &= self.backlog.is_empty();
         let now = self.handle.shared().clock.now();
         match (is_written, self.writer.close(now)) {
             (true, Ok(())) => tracing::info!("the snapshot is complete"),

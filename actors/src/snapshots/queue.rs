@@ -1,6 +1,7 @@
 //! What the rest of the node sees of the snapshots: the sink for changes, and how things stand.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use actix::Addr;
@@ -24,6 +25,9 @@ pub struct Snapshots {
     report: LoadReport,
     recovered: Option<RecoveredMark>,
     stats: ArcSwap<WriterStats>,
+    /// What the actor has taken out of the queue but not written yet.
+    backlog: AtomicUsize,
+    backlog_oldest_mono_ms: AtomicU64,
     pub(super) panics: Counter,
 }
 
@@ -84,6 +88,8 @@ impl Snapshots {
             report,
             recovered,
             stats: ArcSwap::default(),
+            backlog: AtomicUsize::new(0),
+            backlog_oldest_mono_ms: AtomicU64::new(0),
             panics: Counter::default(),
         })
     }
@@ -98,11 +104,13 @@ impl Snapshots {
     #[must_use]
     pub fn status(&self, mono_ms: u64) -> SnapshotStatus {
         let pending = self.pending();
-        let oldest_ms = pending.oldest_mono_ms();
+        let backlog = self.backlog.load(Ordering::Relaxed);
+        let backlog_oldest = (backlog > 0).then(|| self.backlog_oldest_mono_ms.load(Ordering::Relaxed));
+        let oldest_ms = backlog_oldest.into_iter().chain(pending.oldest_mono_ms()).min();
         SnapshotStatus {
             report: self.report.clone(),
             writer: WriterStats::clone(&self.stats.load()),
-            waiting: pending.len(),
+            waiting: pending.len() + backlog,
             lag_ms: oldest_ms.map_or(0, |oldest_ms| mono_ms.saturating_sub(oldest_ms)),
             dropped: pending.dropped(),
         }
@@ -113,8 +121,11 @@ impl Snapshots {
         let _ = self.actor.set(actor);
     }
 
-    pub(super) fn publish(&self, stats: WriterStats) {
+    pub(super) fn publish(&self, stats: WriterStats, backlog: usize, oldest_mono_ms: u64) {
         self.stats.store(Arc::new(stats));
+        // Figures for people; nothing is decided by them.
+        self.backlog.store(backlog, Ordering::Relaxed);
+        self.backlog_oldest_mono_ms.store(oldest_mono_ms, Ordering::Relaxed);
     }
 
     pub(super) const fn recovered(&self) -> Option<RecoveredMark> {

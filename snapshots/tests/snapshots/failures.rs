@@ -19,7 +19,7 @@ fn what_could_not_be_written_is_written_later() {
     world.cancel("SHOP", "a");
     assert!(!world.try_round());
     assert_eq!(world.writer().stats().state, WriterState::Failing);
-    assert_eq!(world.pending.len(), 2, "kept");
+    assert_eq!(world.backlog.len(), 2, "kept");
     assert!(!world.try_round());
     world.register(instance("SHOP", "c"));
     world.disk.repair();

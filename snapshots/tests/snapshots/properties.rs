@@ -1,6 +1,7 @@
 //! Any history: what comes back is exactly what was there when the last round succeeded.
 
 use heureka_protocol::Status;
+use heureka_snapshots::backlog::Backlog;
 use heureka_snapshots::pending::{Latest, Pending};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -131,22 +132,25 @@ proptest! {
     fn merging_keeps_the_latest_of_each_instance(events in vec(event(), 1..60), limit in 1..8_usize) {
         let mut world = World::new();
         world.start();
-        let mut bounded = Pending::with_limit(limit);
-        world.pending = Pending::with_limit(100);
-        for event in &events {
-            let before: Vec<_> = world.pending.take();
+        let mut backlog = Backlog::default();
+        for (index, event) in events.iter().enumerate() {
+            world.pending = if index % 3 == 0 {
+                backlog.merge(world.pending.take());
+                Pending::with_limit(100)
+            } else {
+                world.pending
+            };
             happen(&mut world, event);
-            let changed = world.pending.take();
-            world.pending.give_back(changed.clone(), 0);
-            world.pending.give_back(before, 0);
-            bounded.give_back(Vec::new(), 0);
-            prop_assert!(bounded.len() <= limit);
+            let slice = backlog.next_slice(limit);
+            prop_assert!(slice.len() <= limit);
+            backlog.give_back(slice);
         }
-        for (owner, latest) in world.pending.take() {
+        backlog.merge(world.pending.take());
+        for (owner, latest) in backlog.next_slice(usize::MAX) {
             let record = world.apps.get(&owner.0).and_then(|app| app.get(&owner.1));
             match latest {
-                Latest::Present(record_seen) => {
-                    prop_assert!(record.is_some_and(|record| std::sync::Arc::ptr_eq(record, &record_seen)));
+                Latest::Present(seen) => {
+                    prop_assert!(record.is_some_and(|record| std::sync::Arc::ptr_eq(record, &seen)));
                 }
                 Latest::Cancelled(..) | Latest::Evicted => prop_assert!(record.is_none()),
             }

@@ -38,11 +38,13 @@ fn busy_round(world: &mut World, round: usize) -> bool {
     }
     let now = world.now;
     let taken = world.pending.take();
-    let is_written = world.writer().round(&taken, now).is_ok();
+    world.backlog.merge(taken);
+    let slice = world.backlog.next_slice(usize::MAX);
+    let is_written = world.writer().round(&slice, now).is_ok();
     if is_written {
         world.saved = world.picture();
     } else {
-        world.pending.give_back(taken, now.mono_ms);
+        world.backlog.give_back(slice);
     }
     is_written
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use heureka_protocol::{AppName, Instance, InstanceId, Status};
 use heureka_registry::{Application, Change, Heartbeat, Now, Origin, Record, Rules};
+use heureka_snapshots::backlog::Backlog;
 use heureka_snapshots::failure_points::{FailurePoints, Step};
 use heureka_snapshots::lock_file::Holder;
 use heureka_snapshots::memory_store::MemoryDisk;
@@ -113,6 +114,7 @@ pub struct World {
     pub now: Now,
     pub apps: BTreeMap<AppName, Application>,
     pub pending: Pending,
+    pub backlog: Backlog,
     pub writer: Option<Writer>,
     pub report: Option<LoadReport>,
     pub recovered: Option<heureka_snapshots::restore::RecoveredMark>,
@@ -137,6 +139,7 @@ impl World {
             now: NOW,
             apps: BTreeMap::new(),
             pending: Pending::with_limit(100_000),
+            backlog: Backlog::default(),
             writer: None,
             report: None,
             recovered: None,
@@ -182,6 +185,7 @@ impl World {
         assert!(self.writer.is_none(), "it runs already");
         let Opened { applications, recovered, report, start } = open(self.opening(), self.now).unwrap();
         self.pending = Pending::with_limit(100_000);
+        self.backlog = Backlog::default();
         self.apps.clear();
         for restored in applications {
             let name = restored.name.clone();
@@ -262,17 +266,19 @@ impl World {
         }
         if writer.wants_records() {
             self.pending.start_anew();
-            let records = self.apps.values().flat_map(|app| app.records().cloned());
-            writer.take_records(records.collect(), now);
+            self.backlog.expect_records();
+            let records: Vec<_> = self.apps.values().flat_map(|app| app.records().cloned()).collect();
+            self.backlog.settle_with(&records);
+            writer.take_records(records, now);
         }
         if !writer.is_ready() {
             return false;
         }
-        let since = self.pending.oldest_mono_ms().unwrap_or(now.mono_ms);
-        let taken = self.pending.take();
-        let is_written = writer.round(&taken, now).is_ok();
+        self.backlog.merge(self.pending.take());
+        let slice = self.backlog.next_slice(usize::MAX);
+        let is_written = writer.round(&slice, now).is_ok();
         if !is_written {
-            self.pending.give_back(taken, since);
+            self.backlog.give_back(slice);
         }
         is_written
     }
