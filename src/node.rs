@@ -177,14 +177,22 @@ impl Node {
 pub struct RunningNode {
     /// What handlers see.
     pub node: web::Data<Node>,
-    /// Addresses that it listens on.
-    pub addresses: Vec<SocketAddr>,
+    /// Where it listens.
+    pub address: SocketAddr,
     server: ServerHandle,
     closing: watch::Sender<bool>,
-    management: Option<ServerHandle>,
+    management: Option<Management>,
     membership: Membership,
     snapshots: Option<RunningSnapshots>,
     actors: Running,
+}
+
+/// The listener of the actuator, if it has one of its own.
+struct Management {
+    address: SocketAddr,
+    server: ServerHandle,
+    /// Held, because connections close when it is gone.
+    _closing: watch::Sender<bool>,
 }
 
 /// Starts a node: actors, listener, then the peers and with them the gate. Needs a running actix system.
@@ -218,18 +226,17 @@ pub fn start_with_peers(
     if is_warm {
         node.registry.open_for_traffic(StartedFrom::Snapshot);
     }
-    let Listener { server, addresses, closing } = listener::bind(&node)?;
-    let ports: Vec<u16> = addresses.iter().map(SocketAddr::port).collect();
-    let membership = Membership::join(&node, &ports, source);
-    let management = actuator::listen(&node)?.map(|server| {
-        let handle = server.handle();
-        actix::spawn(server);
-        handle
+    let Listener { server, address, closing } = listener::bind(&node)?;
+    let membership = Membership::join(&node, &[address.port()], source);
+    let management = actuator::listen(&node)?.map(|listener| {
+        let handle = listener.server.handle();
+        actix::spawn(listener.server);
+        Management { address: listener.address, server: handle, _closing: listener.closing }
     });
     let handle = server.handle();
     let snapshots = snapshots::run(loaded, &node.registry);
     let running =
-        RunningNode { node, addresses, server: handle, closing, management, membership, snapshots, actors };
+        RunningNode { node, address, server: handle, closing, management, membership, snapshots, actors };
     Ok((running, server))
 }
 
@@ -240,6 +247,12 @@ fn seed() -> u64 {
 }
 
 impl RunningNode {
+    /// Where the actuator listens, if not beside everything else.
+    #[must_use]
+    pub fn management_address(&self) -> Option<SocketAddr> {
+        self.management.as_ref().map(|management| management.address)
+    }
+
     /// Stops in order: not ready, no lease of its own, no new requests, finish those that run, tell the peers the rest,
     /// keep everything for the next start, then the actors.
     pub async fn stop(self) {
@@ -250,7 +263,7 @@ impl RunningNode {
         self.membership.leave().await;
         // Last, so that monitors see a node that is not ready rather than none.
         if let Some(management) = self.management {
-            management.stop(false).await;
+            management.server.stop(false).await;
         }
         if let Some(snapshots) = self.snapshots {
             self.actors.handle.flush().await;

@@ -17,6 +17,7 @@ const OPENING_LOOK: Duration = Duration::from_millis(1);
 /// A running node. Its methods block; use it from ordinary threads.
 pub struct TestServer {
     port: u16,
+    management_port: Option<u16>,
     node: Data<Node>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -58,7 +59,9 @@ impl TestServer {
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || run(settings, patience, &started, stopped));
         match has_started.recv() {
-            Ok((port, node)) => Self { port, node, stop: Some(stop), thread: Some(thread) },
+            Ok(Started { port, management_port, node }) => {
+                Self { port, management_port, node, stop: Some(stop), thread: Some(thread) }
+            }
             Err(_) => panic!("the node did not start"),
         }
     }
@@ -67,6 +70,12 @@ impl TestServer {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The port that the actuator listens on, if it has one of its own.
+    #[must_use]
+    pub fn management_port(&self) -> Option<u16> {
+        self.management_port
     }
 
     /// The node itself, for what no request can ask.
@@ -96,10 +105,17 @@ impl Drop for TestServer {
     }
 }
 
+/// What is known of a node that runs.
+struct Started {
+    port: u16,
+    management_port: Option<u16>,
+    node: Data<Node>,
+}
+
 fn run(
     settings: Settings,
     patience: Duration,
-    started: &mpsc::Sender<(u16, Data<Node>)>,
+    started: &mpsc::Sender<Started>,
     stopped: oneshot::Receiver<()>,
 ) {
     actix::System::new().block_on(async move {
@@ -111,8 +127,11 @@ fn run(
             }
         };
         let _ = tokio::time::timeout(patience, opened).await;
-        let port = running.addresses.first().map_or(0, std::net::SocketAddr::port);
-        let _ = started.send((port, running.node.clone()));
+        let _ = started.send(Started {
+            port: running.address.port(),
+            management_port: running.management_address().map(|address| address.port()),
+            node: running.node.clone(),
+        });
         let _ = stopped.await;
         running.stop().await;
         let _ = serving.await;

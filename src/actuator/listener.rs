@@ -1,15 +1,15 @@
 //! A listener of its own for the actuator (`management.server.port`), so that a network can keep it from clients.
 
-use std::time::Duration;
+use std::net::SocketAddr;
 
-use actix_web::dev::Server;
 use actix_web::web::{self, Data};
-use actix_web::{App, HttpServer};
 use anyhow::Context;
 use heureka_config::settings::ManagementListener;
+use tokio::sync::watch;
 
 use super::serve_alone;
-use crate::http::connections;
+use crate::http::serving::Serving;
+use crate::listener::{Listener, bind_socket};
 use crate::node::Node;
 
 /// Monitors and people, never a fleet of clients.
@@ -19,25 +19,22 @@ const WORKERS: usize = 1;
 ///
 /// # Errors
 /// If the address cannot be bound.
-pub fn listen(node: &Data<Node>) -> anyhow::Result<Option<Server>> {
+pub fn listen(node: &Data<Node>) -> anyhow::Result<Option<Listener>> {
     let ManagementListener::Separate { port, address, .. } = node.settings.management.listener else {
         return Ok(None);
     };
-    let data = node.clone();
-    let limits = &node.settings.limits;
-    let (connections, per_address) = (node.connections.clone(), limits.max_connections_per_address);
-    let server =
-        HttpServer::new(move || App::new().app_data(data.clone()).default_service(web::to(serve_alone)))
-            .workers(WORKERS)
-            .max_connections(limits.max_connections)
-            .client_request_timeout(Duration::from_millis(limits.header_timeout_ms))
-            .tcp_nodelay(true)
-            .on_connect(move |connection, data| {
-                connections::on_connect(&connections, per_address, connection, data);
-            })
-            .disable_signals();
-    let bound = server.bind((address, port));
-    let context =
-        || format!("cannot listen on {address}:{port} (management.server.port, management.server.address)");
-    Ok(Some(bound.with_context(context)?.run()))
+    let (closing, is_closing) = watch::channel(false);
+    let serving = Serving {
+        node: node.clone(),
+        route: || web::to(serve_alone),
+        is_closing,
+        workers: WORKERS,
+        drain_secs: 0,
+    };
+    let wanted = SocketAddr::new(address, port);
+    let context = || format!("cannot listen on {wanted} (management.server.port, management.server.address)");
+    let socket = bind_socket(wanted).with_context(context)?;
+    let address = socket.local_addr()?;
+    let server = serving.listen(socket, None).with_context(context)?;
+    Ok(Some(Listener { server, address, closing }))
 }

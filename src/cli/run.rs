@@ -60,14 +60,15 @@ fn announce_node(running: &RunningNode) {
     let settings = &running.node.settings;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
     let context = &settings.server.context_path;
-    for address in &running.addresses {
-        let port = address.port();
-        tracing::info!(
-            "listening on {address}; clients use {scheme}://{}:{port}{context}/eureka/",
-            settings.instance.hostname
-        );
-        if settings.dashboard.enabled {
-            tracing::info!("start page: {scheme}://localhost:{port}{context}{}", settings.dashboard.path);
-        }
+    let (address, port) = (running.address, running.address.port());
+    tracing::info!(
+        "listening on {address}; clients use {scheme}://{}:{port}{context}/eureka/",
+        settings.instance.hostname
+    );
+    if settings.dashboard.enabled {
+        tracing::info!("start page: {scheme}://localhost:{port}{context}{}", settings.dashboard.path);
+    }
+    if let Some(address) = running.management_address() {
+        tracing::info!("actuator: {address}");
     }
 }

@@ -1,6 +1,5 @@
 //! Connections: counted per address, refused above the limit.
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +12,6 @@ use actix_web::http::header::{CONNECTION, HeaderValue, RETRY_AFTER};
 use actix_web::rt::net::TcpStream;
 use actix_web::{HttpRequest, HttpResponse};
 
-use actix_tls::accept::rustls_0_23::TlsStream;
 use socket2::SockRef;
 
 use super::body::BodyBudget;
@@ -83,11 +81,8 @@ impl Drop for Connection {
     }
 }
 
-/// For the server's `on_connect`: counts a connection for as long as it is open.
-pub fn on_connect(connections: &Arc<Connections>, limit: usize, connection: &dyn Any, data: &mut Extensions) {
-    let plain = connection.downcast_ref::<TcpStream>();
-    let tls = || connection.downcast_ref::<TlsStream<TcpStream>>().map(|stream| stream.get_ref().0);
-    let Some(stream) = plain.or_else(tls) else { return };
+/// For a connection that opens: counts it for as long as it is open.
+pub fn on_connect(connections: &Arc<Connections>, limit: usize, stream: &TcpStream, data: &mut Extensions) {
     // Without this a client that never reads its answer keeps the connection and its buffer for ever.
     if let Err(error) = SockRef::from(stream).set_tcp_user_timeout(Some(UNREAD_ANSWER_TIMEOUT)) {
         tracing::debug!(%error, "cannot bound the time of unread answers");

@@ -17,4 +17,5 @@ pub mod rate_limiter;
 pub mod reply;
 pub mod security;
 pub mod server;
+pub mod serving;
 pub mod upgrade_offers;

@@ -1,10 +1,10 @@
 //! Connections that callers use in unusual ways: requests behind requests, bodies that are announced and never sent.
 
-use std::io::{BufReader, ErrorKind, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use super::support::{fresh_node, get, instance, node, raw, register};
+use super::support::{KEPT, fresh_node, get, instance, is_cut_off, node, raw, register};
 use crate::golden::http::{gzip, read_answer};
 
 /// Sends two requests at once and reads both answers; what comes behind them is returned too.
@@ -124,25 +124,30 @@ fn an_offer_of_any_kind_on_any_request_leaves_its_connection_usable() {
 #[test]
 fn every_head_of_a_connection_has_its_time_and_idle_connections_have_more() {
     let node = node(&[("heureka.limits.header-timeout-ms", "300")]);
-    let good = b"GET /eureka/apps HTTP/1.1\r\nHost: x\r\n\r\n";
     let open = || {
         let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
-        (&stream).write_all(good).expect("sent");
+        (&stream).write_all(KEPT).expect("sent");
         assert_eq!(read_answer(&mut BufReader::new(&stream), "GET").expect("an answer").status, 200);
         stream
     };
     let (idle, slow) = (open(), open());
-    // Drop by drop, until the node has had enough; it may have closed already when the next one is sent.
     slow.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
-    let mut drops = std::iter::once(b'G').chain(std::iter::repeat_n(b'x', 400));
-    let is_closed = drops.any(|drop| {
-        let is_cut = (&slow).write_all(&[drop]).is_err();
-        is_cut || !matches!((&slow).read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
-    });
-    assert!(is_closed, "a head that never ends holds its connection");
-    (&idle).write_all(good).expect("sent");
+    assert!(is_cut_off(&mut &slow), "a head that never ends holds its connection");
+    (&idle).write_all(KEPT).expect("sent");
     assert_eq!(read_answer(&mut BufReader::new(&idle), "GET").expect("an answer").status, 200);
+}
+
+#[test]
+fn a_listener_of_its_own_bounds_every_head_too() {
+    let node = node(&[("heureka.limits.header-timeout-ms", "300"), ("management.server.port", "0")]);
+    let port = node.management_port().expect("a listener of its own");
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    stream.write_all(b"GET /actuator/health HTTP/1.1\r\nHost: x\r\n\r\n").expect("sent");
+    assert_eq!(read_answer(&mut BufReader::new(&stream), "GET").expect("an answer").status, 200);
+    stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
+    assert!(is_cut_off(&mut stream), "a head that never ends holds its connection");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A node with properties, and a small client that sends exactly the bytes it is told to.
 
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -85,4 +85,17 @@ pub(super) fn assert_unharmed(port: u16) {
     );
     let xml = call(port, "GET", "/eureka/apps", &[], b"");
     assert!(xml.text().ends_with("</applications>"), "{}", xml.text());
+}
+
+/// A request that keeps its connection.
+pub(super) const KEPT: &[u8] = b"GET /eureka/apps HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/// Sends a head that never ends, drop by drop, until the node has had enough. Reads of the stream must end soon.
+pub(super) fn is_cut_off(stream: &mut (impl Read + Write)) -> bool {
+    let mut drops = std::iter::once(b'G').chain(std::iter::repeat_n(b'x', 400));
+    drops.any(|drop| {
+        // The node may have closed already when the next one is sent.
+        let is_cut = stream.write_all(&[drop]).and_then(|()| stream.flush()).is_err();
+        is_cut || !matches!(stream.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    })
 }

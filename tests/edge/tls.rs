@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use heureka::testing::TestServer;
 use heureka::tls::server_config;
 use heureka_config::Settings;
 use p12_keystore::{Certificate, KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
@@ -14,7 +15,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsage
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::support::node;
+use super::support::{KEPT, instance, is_cut_off, node};
 use crate::golden::http::{Answer, read_answer};
 
 /// An authority that signs certificates for `localhost`.
@@ -63,8 +64,18 @@ impl Leaf {
     }
 }
 
+type TlsConnection = StreamOwned<ClientConnection, TcpStream>;
+
 /// GET over TLS; an error if the handshake or the exchange fails.
 fn fetch(port: u16, trusted: &Authority, own: Option<&Leaf>) -> Result<Answer, String> {
+    let mut stream = connect(port, trusted, own)?;
+    let request = b"GET /eureka/apps HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    stream.write_all(request).map_err(|error| error.to_string())?;
+    read_answer(&mut BufReader::new(stream), "GET").map_err(|error| error.to_string())
+}
+
+/// A connection; its handshake happens with the first bytes.
+fn connect(port: u16, trusted: &Authority, own: Option<&Leaf>) -> Result<TlsConnection, String> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.certificate.der().clone()).map_err(|error| error.to_string())?;
     let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -80,10 +91,7 @@ fn fetch(port: u16, trusted: &Authority, own: Option<&Leaf>) -> Result<Answer, S
     let connection = ClientConnection::new(config, name).map_err(|error| error.to_string())?;
     let socket = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
     socket.set_read_timeout(Some(Duration::from_secs(20))).map_err(|error| error.to_string())?;
-    let mut stream = StreamOwned::new(connection, socket);
-    let request = b"GET /eureka/apps HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    stream.write_all(request).map_err(|error| error.to_string())?;
-    read_answer(&mut BufReader::new(stream), "GET").map_err(|error| error.to_string())
+    Ok(StreamOwned::new(connection, socket))
 }
 
 /// Files of a node: `node.pem`, `node.key`, `node.p12` (password `secret`) and the authority as `ca.pem`.
@@ -106,13 +114,72 @@ fn file(folder: &tempfile::TempDir, name: &str) -> String {
 fn c64_pem_files_serve_without_any_key_store() {
     let authority = Authority::new();
     let folder = files(&authority);
-    let (certificate, key) = (file(&folder, "node.pem"), file(&folder, "node.key"));
-    let node = node(&[
-        ("server.ssl.certificate", certificate.as_str()),
-        ("server.ssl.certificate-private-key", key.as_str()),
-    ]);
+    let node = tls_node(&folder, &[]);
     assert_eq!(fetch(node.port(), &authority, None).map(|answer| answer.status), Ok(200));
     assert!(fetch(node.port(), &Authority::new(), None).is_err(), "another authority is not believed");
+}
+
+/// A node that serves TLS with the files of a folder, and more properties.
+fn tls_node(folder: &tempfile::TempDir, more: &[(&str, &str)]) -> TestServer {
+    let (certificate, key) = (file(folder, "node.pem"), file(folder, "node.key"));
+    let tls = [
+        ("server.ssl.certificate", certificate.as_str()),
+        ("server.ssl.certificate-private-key", key.as_str()),
+    ];
+    node(&[&tls[..], more].concat())
+}
+
+/// A connection that has had one answer and is kept.
+fn kept(port: u16, authority: &Authority) -> TlsConnection {
+    let mut stream = connect(port, authority, None).expect("a connection");
+    stream.write_all(KEPT).expect("sent");
+    assert_eq!(read_answer(&mut BufReader::new(&mut stream), "GET").expect("an answer").status, 200);
+    stream
+}
+
+#[test]
+fn every_head_of_a_tls_connection_has_its_time_and_idle_connections_have_more() {
+    let authority = Authority::new();
+    let folder = files(&authority);
+    let node = tls_node(&folder, &[("heureka.limits.header-timeout-ms", "300")]);
+    let (mut idle, mut slow) = (kept(node.port(), &authority), kept(node.port(), &authority));
+    slow.sock.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
+    assert!(is_cut_off(&mut slow), "a head that never ends holds its connection");
+    idle.write_all(KEPT).expect("sent");
+    assert_eq!(read_answer(&mut BufReader::new(idle), "GET").expect("an answer").status, 200);
+}
+
+#[test]
+fn every_body_of_a_tls_connection_has_its_time() {
+    let authority = Authority::new();
+    let folder = files(&authority);
+    let node = tls_node(&folder, &[("heureka.limits.body-timeout-ms", "300")]);
+    let mut slow = kept(node.port(), &authority);
+    let head = "POST /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{";
+    slow.write_all(head.as_bytes()).expect("sent");
+    assert_eq!(read_answer(&mut BufReader::new(slow), "POST").expect("an answer").status, 408);
+}
+
+#[test]
+fn offers_and_large_documents_pass_through_tls_as_without() {
+    let authority = Authority::new();
+    let folder = files(&authority);
+    let node = tls_node(&folder, &[("eureka.server.use-read-only-response-cache", "false")]);
+    let mut reader = BufReader::new(kept(node.port(), &authority));
+    for at in 0..400 {
+        let body = instance("ORDERS", &format!("i-{at}"));
+        let request = format!(
+            "POST /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        reader.get_mut().write_all(request.as_bytes()).expect("sent");
+        let answer = read_answer(&mut reader, "POST").expect("an answer on the same connection");
+        assert_eq!((answer.status, answer.header("connection")), (204, None));
+    }
+    reader.get_mut().write_all(KEPT).expect("sent");
+    let answer = read_answer(&mut reader, "GET").expect("an answer");
+    assert!(answer.text().contains("i-399") && answer.text().len() > 200_000);
 }
 
 #[test]

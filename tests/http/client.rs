@@ -84,7 +84,7 @@ impl Client {
 pub(super) struct Site {
     // Dropped first: a node that stops waits for open connections.
     client: Client,
-    _server: TestServer,
+    server: TestServer,
 }
 
 impl Deref for Site {
@@ -101,12 +101,12 @@ impl Site {
         let mut all: Vec<(String, String)> = properties.iter().map(owned).collect();
         all.push(owned(&("eureka.server.use-read-only-response-cache", "false")));
         let server = TestServer::start(&all);
-        Self { client: Client::to(server.port()), _server: server }
+        Self { client: Client::to(server.port()), server }
     }
 
-    /// A connection to another listener of the node.
-    pub(super) fn beside(&self, port: u16) -> Client {
-        Client::to(port)
+    /// A client of the actuator's own listener.
+    pub(super) fn management(&self) -> Client {
+        Client::to(self.server.management_port().expect("a listener of its own"))
     }
 
     /// Registers an instance.

@@ -159,17 +159,15 @@ fn base_path_and_context_path_are_honoured() {
 
 #[test]
 fn a_listener_of_its_own_has_the_actuator_and_nothing_else() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    let port = free.expect("a free port").port().to_string();
     let site = Site::start(&[
-        ("management.server.port", &port),
+        ("management.server.port", "0"),
         ("management.server.base-path", "/m"),
         ("server.servlet.context-path", "/ctx"),
     ]);
-    let management = site.beside(port.parse().expect("a port"));
+    let management = site.management();
     assert_eq!(management.get("/m/actuator/health/readiness").status, 200);
     let link = management.get("/m/actuator").json()["_links"]["self"]["href"].to_string();
-    assert_eq!(link, format!("\"http://localhost:{port}/m/actuator\""));
+    assert_eq!(link, format!("\"http://localhost:{}/m/actuator\"", management.port()));
     for path in ["/", "/m/", "/m/eureka/apps", "/eureka/apps", "/actuator/health", "/ctx/actuator/health"] {
         assert_eq!(management.get(path).status, 404, "{path}");
     }

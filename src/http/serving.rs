@@ -1,0 +1,144 @@
+//! From an accepted connection to the handler of its requests, the same for every listener.
+//!
+//! Put together from the parts of actix-web's own server, because only so a stream can be placed in front of the parser:
+//! [`WithoutOffers`], which bounds the time of every head. What a connection speaks (TLS or not) is settled before.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use actix_http::error::DispatchError;
+use actix_http::{HttpService, Protocol};
+use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_tls::accept::TlsError;
+use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
+use actix_web::dev::{AppConfig, Server};
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, Route, web};
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
+
+use super::connections;
+use super::upgrade_offers::WithoutOffers;
+use crate::node::Node;
+
+/// Idle connections live longer than the 30 s between two heartbeats, so that heartbeats need not reconnect.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// How long a refused sender may go on sending before its connection is cut: cut at once, it would not get its answer.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What happens on the connections of one listener.
+#[derive(Clone)]
+pub struct Serving {
+    /// The node, for handlers and limits.
+    pub node: web::Data<Node>,
+    /// Makes what answers every request.
+    pub route: fn() -> Route,
+    /// Turns true when idle connections shall close. A sender that is gone counts as true.
+    pub is_closing: watch::Receiver<bool>,
+    /// Threads.
+    pub workers: usize,
+    /// Seconds that running requests may take at a stop.
+    pub drain_secs: u64,
+}
+
+/// A connection in front of the parser.
+type Incoming<Io> = (WithoutOffers<Io>, Protocol, Option<SocketAddr>);
+
+impl Serving {
+    /// Serves what a socket accepts, with TLS if there is a configuration for it.
+    ///
+    /// # Errors
+    /// If the socket cannot be used.
+    pub fn listen(&self, socket: TcpListener, tls: Option<ServerConfig>) -> io::Result<Server> {
+        let (serving, local) = (self.clone(), socket.local_addr()?);
+        let server = Server::build()
+            .workers(self.workers)
+            .max_concurrent_connections(self.node.settings.limits.max_connections.div_ceil(self.workers))
+            .shutdown_timeout(self.drain_secs)
+            .disable_signals();
+        let server = match tls {
+            None => server.listen("heureka", socket, move || serving.plain(local)),
+            Some(config) => {
+                let acceptor = Acceptor::new(config);
+                server.listen("heureka", socket, move || serving.tls(local, acceptor.clone()))
+            }
+        };
+        Ok(server?.run())
+    }
+
+    fn plain(
+        &self,
+        local: SocketAddr,
+    ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> + use<>
+    {
+        let timeout = self.header_timeout();
+        fn_service(move |stream: TcpStream| async move {
+            let peer = peer_of(&stream);
+            Ok((WithoutOffers::new(stream, timeout), Protocol::Http1, peer))
+        })
+        .and_then(self.http(local, |stream: &TcpStream| stream))
+    }
+
+    fn tls(
+        &self,
+        local: SocketAddr,
+        acceptor: Acceptor,
+    ) -> impl ServiceFactory<
+        TcpStream,
+        Config = (),
+        Response = (),
+        Error = TlsError<io::Error, DispatchError>,
+        InitError = (),
+    > + use<> {
+        let timeout = self.header_timeout();
+        let http = self.http(local, |stream: &TlsStream<TcpStream>| stream.get_ref().0);
+        acceptor
+            .map_err(TlsError::<io::Error, Infallible>::into_service_error)
+            .and_then(move |stream: TlsStream<TcpStream>| async move {
+                let peer = peer_of(stream.get_ref().0);
+                Ok((WithoutOffers::new(stream, timeout), Protocol::Http1, peer))
+            })
+            .and_then(http.map_err(TlsError::Service))
+    }
+
+    /// Parser and handler. `socket_of` finds the socket below a stream.
+    fn http<Io: AsyncRead + AsyncWrite + Unpin + 'static>(
+        &self,
+        local: SocketAddr,
+        socket_of: fn(&Io) -> &TcpStream,
+    ) -> impl ServiceFactory<Incoming<Io>, Config = (), Response = (), Error = DispatchError, InitError = ()>
+    + use<Io> {
+        let (data, is_closing) = (self.node.clone(), self.is_closing.clone());
+        let (connections, limit) =
+            (data.connections.clone(), data.settings.limits.max_connections_per_address);
+        let app = App::new().app_data(data).default_service((self.route)());
+        HttpService::build()
+            .keep_alive(KEEP_ALIVE)
+            .client_request_timeout(self.header_timeout())
+            .client_disconnect_timeout(DISCONNECT_TIMEOUT)
+            .local_addr(local)
+            .graceful_shutdown_signal(move || {
+                let mut is_closing = is_closing.clone();
+                // An error means that the node is gone, which is a reason to close too.
+                async move { drop(is_closing.wait_for(|closing| *closing).await) }
+            })
+            .on_connect_ext(move |stream: &WithoutOffers<Io>, data| {
+                connections::on_connect(&connections, limit, socket_of(stream.get_ref()), data);
+            })
+            // What the default says of host and address serves links to the server itself; none are made.
+            .finish(map_config(app, |()| AppConfig::default()))
+    }
+
+    fn header_timeout(&self) -> Duration {
+        Duration::from_millis(self.node.settings.limits.header_timeout_ms)
+    }
+}
+
+/// The other side. Sets what is off by default on the way: without it answers in several pieces stall for 40 ms.
+fn peer_of(stream: &TcpStream) -> Option<SocketAddr> {
+    let _ = stream.set_nodelay(true);
+    stream.peer_addr().ok()
+}
