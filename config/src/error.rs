@@ -22,13 +22,20 @@ pub enum ConfigError {
         /// What is wrong there.
         message: String,
     },
-    /// A file that exists and cannot be read.
-    #[error("cannot read {path}: {source}")]
+    /// A file that exists and cannot be read. The cause stands in the message, so it is no `source` of it: whoever prints
+    /// the whole chain would say it twice.
+    #[error("cannot read {path}: {cause}")]
     Unreadable {
         /// The file or folder.
         path: String,
         /// What the system says.
-        source: io::Error,
+        cause: io::Error,
+    },
+    /// A folder where a file belongs, as a mount makes one of a file that is not there.
+    #[error("{path} is a folder where a file with settings belongs")]
+    Folder {
+        /// The folder.
+        path: String,
     },
     /// A file that was named and does not exist.
     #[error(
@@ -50,6 +57,16 @@ pub enum ConfigError {
         /// Who named it.
         named_by: String,
         /// Why.
+        reason: String,
+    },
+    /// A location that is neither a folder nor a file of a kind that is read.
+    #[error("{location} cannot be read (named by {named_by}): {reason}")]
+    Unknown {
+        /// As written.
+        location: String,
+        /// Who named it.
+        named_by: String,
+        /// What would be right.
         reason: String,
     },
     /// A condition on profiles that has no meaning.

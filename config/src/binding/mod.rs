@@ -6,9 +6,11 @@
 
 mod layer;
 mod map_keys;
+mod misshapen;
 mod normalise;
 mod raw;
 
+pub(crate) use misshapen::{Misshapen, problems as problems_of_form};
 pub(crate) use raw::{Raw, RawItem};
 
 use crate::error::Problem;
@@ -24,6 +26,8 @@ pub(crate) struct Bound {
     pub problems: Vec<Problem>,
     /// Properties of known keys that have no meaning here, with the reason.
     pub inert: Vec<(Property, &'static str)>,
+    /// Values whose form does not fit their key.
+    pub misshapen: Vec<Misshapen>,
     /// Zones that were spelled in an unusual way: the name as written, where, and the zone that was meant.
     pub misspelt_zones: Vec<(Property, String)>,
 }
@@ -37,6 +41,7 @@ pub(crate) fn bind(stack: &Stack) -> Bound {
         unknown: Vec::new(),
         problems: Vec::new(),
         inert: Vec::new(),
+        misshapen: Vec::new(),
         misspelt_zones,
     };
     let mut layers = Vec::new();
@@ -44,6 +49,7 @@ pub(crate) fn bind(stack: &Stack) -> Bound {
         bound.unknown.extend(source.unknown);
         bound.problems.extend(source.problems);
         bound.inert.extend(source.inert);
+        bound.misshapen.extend(source.misshapen);
         layers.push(layer::Layer::new(source.values));
     }
     bound.raw = Raw::merge(layers);

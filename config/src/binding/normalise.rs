@@ -1,5 +1,6 @@
 //! One source: every property is recognised by the rules of its source and put under the canonical name of its key.
 
+use super::misshapen::Misshapen;
 use crate::catalogue::{self, Effect, KeySpec, Kind, Place, Transform};
 use crate::error::Problem;
 use crate::key;
@@ -42,6 +43,7 @@ pub(super) struct Normalised {
     pub unknown: Vec<Property>,
     pub problems: Vec<Problem>,
     pub inert: Vec<(Property, &'static str)>,
+    pub misshapen: Vec<Misshapen>,
 }
 
 /// Recognises the properties of a source.
@@ -68,6 +70,15 @@ impl Normalised {
             && let Some(spec) = catalogue::find(alias.name)
         {
             self.add(spec, alias.place, property, alias.transform, true);
+            return;
+        }
+        if let Some((spec, form)) = catalogue::find_misshapen(&elements) {
+            match spec.effect {
+                Effect::Inert => self.inert.push((property.clone(), spec.about)),
+                Effect::Acts | Effect::Loads => {
+                    self.misshapen.push(Misshapen { spec, form, property: property.clone() });
+                }
+            }
             return;
         }
         match catalogue::find_family(&key::join(&elements)) {

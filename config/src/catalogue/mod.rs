@@ -255,6 +255,10 @@ pub(crate) fn locate(elements: &[Element]) -> Option<(&'static KeySpec, Place)> 
     (1..elements.len()).rev().find_map(|length| {
         let spec = find_canonical(&key::join(&elements[..length])).filter(|spec| spec.kind.is_map())?;
         let rest = &elements[length..];
+        // Lists by name: a number alone is the item of a sequence and no name.
+        if spec.kind == Kind::MapOfLists && index.is_some() && rest.len() == 1 {
+            return None;
+        }
         match (spec.kind, index) {
             (Kind::MapOfLists, Some(index)) if rest.len() > 1 => {
                 Some((spec, Place::EntryItem(key::map_key(&rest[..rest.len() - 1]), index)))
@@ -262,6 +266,40 @@ pub(crate) fn locate(elements: &[Element]) -> Option<(&'static KeySpec, Place)> 
             _ => Some((spec, Place::Entry(key::map_key(rest)))),
         }
     })
+}
+
+/// The key that a name gives in a form that the key cannot have: an item or an entry of a single value, an entry of a list.
+/// A name below one that other keys lie below too is only unknown.
+pub(crate) fn find_misshapen(elements: &[Element]) -> Option<(&'static KeySpec, Form)> {
+    (1..elements.len()).rev().find_map(|length| {
+        let prefix = key::join(&elements[..length]);
+        let next = elements.get(length)?;
+        let form =
+            if next.bracketed && next.written.parse::<usize>().is_ok() { Form::List } else { Form::Map };
+        let spec = find_canonical(&prefix).or_else(|| {
+            let alias = netflix::find_alias(&elements[..length]).filter(|_| form == Form::List)?;
+            find(alias.name).filter(|_| alias.place == Place::Whole)
+        })?;
+        let is_taken = form == Form::Map && has_keys_below(&prefix);
+        // A map may have any entry; its items are only too many if nothing else can be meant.
+        let is_open = spec.kind == Kind::Map || (spec.kind == Kind::MapOfLists && form == Form::Map);
+        (!is_taken && !is_open).then_some((spec, form))
+    })
+}
+
+/// How a value was written that does not fit its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `key[0]`, a sequence.
+    List,
+    /// `key.name`, a mapping.
+    Map,
+}
+
+fn has_keys_below(canonical: &str) -> bool {
+    let prefix = format!("{canonical}.");
+    let is_key = INDEX.by_canonical.keys().any(|name| name.starts_with(&prefix));
+    is_key || INDEX.families.iter().any(|(family, _)| family.starts_with(&prefix))
 }
 
 /// The family that a canonical name belongs to.
@@ -320,7 +358,29 @@ mod tests {
             Some(("management.endpoints.web.exposure.include", Place::Item(0)))
         );
         assert_eq!(located("eureka.server.nope"), None);
+        assert_eq!(located("eureka.client.service-url[0]"), None);
         assert_eq!(find_family("server.tomcat.threads.max").map(|s| s.name), Some("server.tomcat.*"));
+    }
+
+    #[test]
+    fn forms_that_do_not_fit_are_found() {
+        let found = |name: &str| find_misshapen(&key::elements(name)).map(|(spec, form)| (spec.name, form));
+        let rows = [
+            ("server.port[0]", "server.port", Form::List),
+            ("server.port.http", "server.port", Form::Map),
+            ("server.port[1].x", "server.port", Form::List),
+            ("server.compression.mimeTypes.a", "server.compression.mime-types", Form::Map),
+            ("server.compression.mime-types[0].a", "server.compression.mime-types", Form::List),
+            ("eureka.client.service-url[0]", "eureka.client.service-url", Form::List),
+            ("eureka.myUrl[0]", "eureka.server.my-url", Form::List),
+        ];
+        for (name, key, form) in rows {
+            assert_eq!(found(name), Some((key, form)), "{name}");
+        }
+        // Other keys lie below spring.profiles; eureka.region is Netflix' and may stand in front of anything.
+        for name in ["spring.profiles.more", "eureka.region.x", "eureka.server.nope.x", "my.own[0]"] {
+            assert_eq!(found(name), None, "{name}");
+        }
     }
 
     #[test]

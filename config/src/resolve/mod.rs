@@ -11,15 +11,17 @@ mod server;
 mod tls;
 mod values;
 
-use crate::binding::{self, Bound};
+use crate::binding::{self, Bound, Misshapen};
 use crate::catalogue;
 use crate::error::ConfigError;
 use crate::invocation::{HostFacts, InetSettings, NoHostFacts};
+use crate::key;
 use crate::report::Report;
 use crate::settings::Settings;
 use crate::sources::Stack;
 use lookup::Everything;
 use reader::Reader;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Settings and report of a set of sources.
@@ -34,6 +36,7 @@ pub(crate) fn resolve(
     let mut reader = Reader::new(&bound.raw, &lookup, working_dir);
     let settings = settings(&mut reader);
     let mut problems = bound.problems.clone();
+    problems.extend(binding::problems_of_form(&not_read(&bound.misshapen, &reader.used)));
     problems.append(&mut reader.problems);
     if !problems.is_empty() {
         return Err(ConfigError::Invalid(problems));
@@ -44,6 +47,12 @@ pub(crate) fn resolve(
     report.notices.append(&mut reader.notices);
     report.notices.extend(remarks::remarks(&bound, &lookup, &reader.used));
     Ok((settings, report))
+}
+
+/// Values that no placeholder reads: what one reads is a name of the user's own that lies below a known key.
+fn not_read(misshapen: &[Misshapen], used: &BTreeSet<String>) -> Vec<Misshapen> {
+    let used: BTreeSet<String> = used.iter().map(|name| key::canonical(name)).collect();
+    misshapen.iter().filter(|part| !used.contains(&key::canonical(&part.property.name))).cloned().collect()
 }
 
 /// How to guess the machine's name must be known before any placeholder may ask for it.

@@ -24,7 +24,7 @@ fn walk(folder: &Path, prefix: &str, depth: usize, into: &mut Vec<Property>) -> 
     if depth > MAX_DEPTH {
         return Err(too_much(format!("more than {MAX_DEPTH} levels of folders")));
     }
-    let unreadable = |source| ConfigError::Unreadable { path: folder.display().to_string(), source };
+    let unreadable = |cause| ConfigError::Unreadable { path: folder.display().to_string(), cause };
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         entries.push(entry.map_err(unreadable)?.path());
@@ -52,7 +52,7 @@ fn walk(folder: &Path, prefix: &str, depth: usize, into: &mut Vec<Property>) -> 
 /// One value. A single line loses its line end; several lines keep theirs, as in Boot.
 fn read_value(path: &Path, name: String) -> Result<Property, ConfigError> {
     let shown = path.display().to_string();
-    let unreadable = |source| ConfigError::Unreadable { path: shown.clone(), source };
+    let unreadable = |cause| ConfigError::Unreadable { path: shown.clone(), cause };
     if fs::metadata(path).map_err(unreadable)?.len() > MAX_VALUE_BYTES {
         return Err(ConfigError::TooMuch {
             place: shown,

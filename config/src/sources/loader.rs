@@ -5,16 +5,15 @@
 
 use super::activation::{Circumstances, cloud_platform, is_active};
 use super::config_tree::read_tree;
+use super::disk::{is_folder, is_there, read_text, sub_folders};
 use super::files::Files;
 use super::location::{Location, Target};
 use super::stack::{Stack, list_in, split_list};
 use crate::error::ConfigError;
 use crate::property::{Property, PropertySource, SourceKind};
-use crate::readers::{Document, MAX_FILE_BYTES, read_properties, read_yaml};
+use crate::readers::{Document, read_properties, read_yaml};
 use crate::report::Notice;
 use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -41,9 +40,18 @@ struct Candidate {
 impl Candidate {
     /// The format follows from the extension, its own or the one that was named for it.
     fn new(path: PathBuf, named: Option<&str>) -> Self {
-        let own = path.extension().and_then(|extension| extension.to_str());
-        let is_properties = named.or(own) == Some("properties");
-        Self { path, format: if is_properties { Format::Properties } else { Format::Yaml } }
+        let format = format_of(&path, named).unwrap_or(Format::Yaml);
+        Self { path, format }
+    }
+}
+
+/// `None` for an extension that no reader is for.
+fn format_of(path: &Path, named: Option<&str>) -> Option<Format> {
+    let own = path.extension().and_then(|extension| extension.to_str());
+    match named.or(own)?.to_ascii_lowercase().as_str() {
+        "yml" | "yaml" => Some(Format::Yaml),
+        "properties" => Some(Format::Properties),
+        _ => None,
     }
 }
 
@@ -132,7 +140,7 @@ impl<'a> Loader<'a> {
         match target {
             Target::ClassPath => {
                 let reason = "there is no class path here; name the file with file: instead";
-                pass.notices.push(Notice::warning(&location.text, &location.named_by, reason));
+                pass.notices.push(Notice::warning(location.shown(), &location.named_by, reason));
                 Ok(())
             }
             Target::Foreign(scheme) => foreign(location, scheme, pass),
@@ -140,8 +148,11 @@ impl<'a> Loader<'a> {
             Target::SubTrees(parent) => {
                 sub_folders(parent).iter().try_for_each(|folder| self.load_tree(location, folder, pass))
             }
+            Target::File { path, extension } if format_of(path, extension.as_deref()).is_none() => {
+                Err(unknown(location, path))
+            }
             Target::Folder(_) | Target::SubFolders(_) | Target::File { .. } => {
-                let mut exists = folder_exists(target);
+                let mut exists = self.folder_exists(target)?;
                 for candidate in self.candidates(target, None) {
                     exists |= self.load_file(&candidate, profiles, false, pass)?;
                 }
@@ -186,10 +197,10 @@ impl<'a> Loader<'a> {
         pass: &mut Pass,
     ) -> Result<bool, ConfigError> {
         let path = candidate.path.as_path();
-        if !path.is_file() {
+        let shown = self.shown(path);
+        if !is_there(path, &shown)? {
             return Ok(false);
         }
-        let shown = self.shown(path);
         if !pass.seen.insert(path.to_owned()) {
             return Ok(true);
         }
@@ -246,7 +257,7 @@ impl<'a> Loader<'a> {
     }
 
     fn load_tree(&mut self, location: &Location, folder: &Path, pass: &mut Pass) -> Result<(), ConfigError> {
-        if !folder.is_dir() {
+        if !is_folder(folder, &self.shown(folder))? {
             return if location.optional || self.ignore_missing { Ok(()) } else { Err(missing(location)) };
         }
         if pass.seen.insert(folder.to_owned()) {
@@ -260,7 +271,7 @@ impl<'a> Loader<'a> {
         if let Some(documents) = self.cache.get(&candidate.path) {
             return Ok(Rc::clone(documents));
         }
-        let text = read_text(candidate, shown)?;
+        let text = read_text(&candidate.path, shown, candidate.format == Format::Properties)?;
         let read = match candidate.format {
             Format::Properties => read_properties(&text, shown),
             Format::Yaml => read_yaml(&text, shown),
@@ -275,6 +286,14 @@ impl<'a> Loader<'a> {
         Ok(documents)
     }
 
+    /// A folder may be empty, it must only exist.
+    fn folder_exists(&self, target: &Target) -> Result<bool, ConfigError> {
+        match target {
+            Target::Folder(folder) | Target::SubFolders(folder) => is_folder(folder, &self.shown(folder)),
+            _ => Ok(false),
+        }
+    }
+
     /// A path as an operator would write it.
     fn shown(&self, path: &Path) -> String {
         let inside = path.strip_prefix(self.working_dir).unwrap_or(path);
@@ -286,26 +305,34 @@ impl<'a> Loader<'a> {
 fn foreign(location: &Location, scheme: &str, pass: &mut Pass) -> Result<(), ConfigError> {
     let reason = format!("{scheme}: locations need a Spring application");
     if location.optional {
-        pass.notices.push(Notice::warning(&location.text, &location.named_by, format!("left out: {reason}")));
+        pass.notices.push(Notice::warning(
+            location.shown(),
+            &location.named_by,
+            format!("left out: {reason}"),
+        ));
         return Ok(());
     }
-    Err(ConfigError::Unsupported {
-        location: crate::secret::mask_credentials(&location.text),
-        named_by: location.named_by.clone(),
-        reason,
-    })
+    Err(ConfigError::Unsupported { location: location.shown(), named_by: location.named_by.clone(), reason })
 }
 
 fn missing(location: &Location) -> ConfigError {
-    ConfigError::Missing { location: location.text.clone(), named_by: location.named_by.clone() }
+    ConfigError::Missing { location: location.shown(), named_by: location.named_by.clone() }
 }
 
-/// A folder may be empty, it must only exist.
-fn folder_exists(target: &Target) -> bool {
-    match target {
-        Target::Folder(folder) | Target::SubFolders(folder) => folder.is_dir(),
-        _ => false,
-    }
+/// Boot asks for an extension that it knows before it looks for the file, so `optional:` does not help either.
+fn unknown(location: &Location, path: &Path) -> ConfigError {
+    let text = location.shown();
+    let is_xml = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
+    let reason = if path.is_dir() {
+        format!("it is a folder; {text}/ with a slash at the end means the files in it")
+    } else if is_xml {
+        "XML is not read; write the settings as .properties or .yml".to_owned()
+    } else {
+        format!(
+            "a file must end in .yml, .yaml or .properties, a folder in a slash; {text}[.yml] means a file without ending"
+        )
+    };
+    ConfigError::Unknown { location: text, named_by: location.named_by.clone(), reason }
 }
 
 /// `one.yml` and `p1` make `one-p1.yml`; a file without an extension of its own gets the suffix at its end.
@@ -319,30 +346,5 @@ fn with_suffix(path: &Path, suffix: &str, no_extension: bool) -> PathBuf {
             let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
             path.with_file_name(format!("{name}{suffix}"))
         }
-    }
-}
-
-fn sub_folders(parent: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
-    folders.retain(|path| !path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("..")));
-    folders.sort();
-    folders
-}
-
-/// UTF-8, or ISO 8859-1 for `.properties` files, which is what Java takes them for.
-fn read_text(candidate: &Candidate, shown: &str) -> Result<String, ConfigError> {
-    let unreadable = |source| ConfigError::Unreadable { path: shown.to_owned(), source };
-    let length = fs::metadata(&candidate.path).map_err(unreadable)?.len();
-    if length > MAX_FILE_BYTES as u64 {
-        let what = format!("larger than {MAX_FILE_BYTES} bytes");
-        return Err(ConfigError::TooMuch { place: shown.to_owned(), what });
-    }
-    match String::from_utf8(fs::read(&candidate.path).map_err(unreadable)?) {
-        Ok(text) => Ok(text),
-        Err(error) if candidate.format == Format::Properties => {
-            Ok(error.into_bytes().into_iter().map(char::from).collect())
-        }
-        Err(_) => Err(unreadable(io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8"))),
     }
 }

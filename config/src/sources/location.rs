@@ -1,5 +1,6 @@
 //! What `spring.config.location`, `additional-location` and `import` name (`spec/spring.md` 3.2).
 
+use crate::secret::mask_credentials;
 use std::path::{Path, PathBuf};
 
 /// One location.
@@ -42,6 +43,11 @@ impl Location {
         }
     }
 
+    /// As written, fit to be shown: a Config Server's address may hold a password.
+    pub(super) fn shown(&self) -> String {
+        mask_credentials(&self.text)
+    }
+
     /// Finds out what is meant. A `file:` path belongs to `root`, one without a prefix to `base`, the folder of whoever names it.
     pub(super) fn target(&self, root: &Path, base: &Path) -> Target {
         let (scheme, path) = scheme(&self.text);
@@ -81,12 +87,13 @@ fn strip_wildcard(path: &str) -> Option<&str> {
     path.strip_suffix("*/").filter(|parent| parent.is_empty() || parent.ends_with('/'))
 }
 
+/// The slash at the end decides, as in Boot, not what is on the disk.
 fn folder_or_file(path: &str, base: &Path) -> Target {
     if let Some(parent) = strip_wildcard(path) {
         return Target::SubFolders(base.join(parent));
     }
     let full = base.join(path);
-    if path.ends_with('/') || full.is_dir() {
+    if path.ends_with('/') {
         return Target::Folder(full);
     }
     if let Some((file, extension)) = path.strip_suffix(']').and_then(|rest| rest.rsplit_once("[.")) {

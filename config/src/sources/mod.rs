@@ -5,6 +5,7 @@
 
 mod activation;
 mod config_tree;
+mod disk;
 mod files;
 mod jvm_flags;
 mod loader;

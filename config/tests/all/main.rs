@@ -5,6 +5,8 @@
 mod checklist;
 mod deployments;
 mod documentation;
+mod forms;
+mod locations;
 mod precedence;
 mod robustness;
 mod sample;
