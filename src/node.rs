@@ -132,6 +132,12 @@ impl Node {
         self.comparison.notified().await;
     }
 
+    /// The status of this node's record while it takes traffic: `eureka.instance.initial-status`.
+    #[must_use]
+    pub fn own_status(&self) -> Status {
+        Status::from_exact(self.settings.instance.initial_status.as_str()).unwrap_or(Status::Up)
+    }
+
     /// The record of this node itself.
     #[must_use]
     pub fn own_instance(&self) -> Instance {
@@ -145,7 +151,7 @@ impl Node {
             app: AppName::new(&own.app_name),
             ip_addr: own.ip_address.as_str().into(),
             sid: None,
-            status: if self.is_ready() { Status::Up } else { Status::Starting },
+            status: if self.is_ready() { self.own_status() } else { Status::Starting },
             overridden_status: Status::Unknown,
             port: Port { number: own.port.into(), enabled: own.port_enabled },
             secure_port: Port { number: own.secure_port.into(), enabled: own.secure_port_enabled },

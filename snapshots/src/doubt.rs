@@ -23,7 +23,7 @@ pub enum Doubt {
     #[error("it was written in format {0} by a later version; this one reads up to format {FORMAT}")]
     NewerFormat(u16),
     /// The store does not open or cannot be read to the end.
-    #[error("{0}")]
+    #[error(transparent)]
     Store(#[from] StoreError),
     /// The store library panicked.
     #[error("the store library failed: {0}")]

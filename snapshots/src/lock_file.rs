@@ -62,7 +62,13 @@ pub enum LockError {
     Held(Option<Holder>),
     /// The file cannot be made, read or locked.
     #[error("cannot lock the folder: {0}")]
-    Io(#[from] io::Error),
+    Io(io::Error),
+}
+
+impl From<io::Error> for LockError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 /// A lock that is held until this is dropped.

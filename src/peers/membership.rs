@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::Data;
+use heureka_protocol::Instance;
 use heureka_registry::StartedFrom;
 use tokio::task::JoinHandle;
 
@@ -36,7 +37,10 @@ impl Membership {
         let known = source.known();
         let has_list = known.as_ref().is_none_or(|listed| !listed.is_empty());
         let registers = settings.client.register_with_eureka && has_list;
-        let own_lease = registers.then(|| OwnLease::new(node.registry.clone(), node.own_instance()));
+        let own_lease = registers.then(|| {
+            let instance = Instance { status: node.own_status(), ..node.own_instance() };
+            OwnLease::new(node.registry.clone(), instance)
+        });
         let mut membership = Self { node: node.clone(), own_lease, tasks: Vec::new() };
         let http = PeerHttp::new(settings, node.replication.own().clone());
         let own = Own::new(settings, listening);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use heureka_actors::Handle;
-use heureka_protocol::{Instance, Status};
+use heureka_protocol::Instance;
 use heureka_registry::{Heartbeat, Origin, RenewalAnswer};
 
 /// The lease of this node's own instance.
@@ -17,8 +17,7 @@ pub struct OwnLease {
 impl OwnLease {
     /// For an instance that has not been registered. Its dirty timestamp stays: it is one life of the node.
     #[must_use]
-    pub fn new(handle: Handle, instance: Instance) -> Self {
-        let instance = Instance { status: Status::Up, ..instance };
+    pub const fn new(handle: Handle, instance: Instance) -> Self {
         Self { handle, instance }
     }
 

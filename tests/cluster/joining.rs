@@ -123,3 +123,15 @@ fn s76_a_node_registers_itself_everywhere_and_withdraws_when_it_stops() {
     cluster.stop_node(0);
     cluster.until_gone(1, "EUREKA", "node-0");
 }
+
+#[test]
+fn s76_the_status_of_the_own_record_may_be_another() {
+    let properties = [
+        ("eureka.client.register-with-eureka", "true"),
+        ("eureka.instance.initial-status", "OUT_OF_SERVICE"),
+    ];
+    let cluster = Cluster::start(2, &properties);
+    for node in [0, 1] {
+        cluster.until_shown(node, "EUREKA", "node-0", |i| i["status"] == "OUT_OF_SERVICE");
+    }
+}

@@ -111,6 +111,59 @@ fn words_that_have_no_place_here() {
     }
 }
 
+/// Messages stand alone: a cause that stands in one must not be its `source` too, or whoever prints the chain says it twice.
+#[test]
+fn no_error_says_its_cause_twice() {
+    let mut twice = Vec::new();
+    for (name, text) in sources().into_iter().filter(|(name, _)| name != "tests/tidy/mod.rs") {
+        let mut message = String::new();
+        for line in text.lines().map(str::trim) {
+            if line.starts_with("#[error(") {
+                message = line.to_owned();
+            }
+            let is_source = line.contains("#[from]")
+                || line.contains("#[source]")
+                || (line.starts_with("source: ") && line.ends_with(','));
+            if is_source && message.contains('{') {
+                twice.push(format!("{name}: {message}"));
+            }
+            if line == "}" {
+                message.clear();
+            }
+        }
+    }
+    assert!(twice.is_empty(), "errors that say their cause twice: {twice:#?}");
+}
+
+/// A setting that nobody reads is a key that pretends to act.
+#[test]
+fn every_setting_is_read() {
+    // Worked into another field when the settings are resolved.
+    const RESOLVED: [&str; 1] = ["prefer_ip_address"];
+    let sources = sources();
+    let is_settings = |name: &str| name.starts_with("config/src/settings/");
+    let readers: Vec<&String> = sources
+        .iter()
+        .filter(|(name, _)| name.starts_with("src/") || is_settings(name))
+        .map(|(_, text)| text)
+        .collect();
+    let fields = sources.iter().filter(|(name, _)| is_settings(name)).flat_map(|(_, text)| text.lines());
+    let is_name = |text: &&str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let fields = fields
+        .filter_map(|line| line.strip_prefix("    pub ")?.split_once(':').map(|(field, _)| field))
+        .filter(is_name);
+    let is_read = |field: &str| {
+        let reads = |text: &&String| {
+            text.match_indices(&format!(".{field}")).any(|(at, found)| {
+                !text[at + found.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+            })
+        };
+        readers.iter().any(reads)
+    };
+    let unread: Vec<&str> = fields.filter(|field| !RESOLVED.contains(field) && !is_read(field)).collect();
+    assert!(unread.is_empty(), "settings that nothing reads: {unread:#?}");
+}
+
 #[test]
 fn every_crate_takes_the_lints_of_the_workspace() {
     for package in [".", "protocol", "registry", "actors", "config", "snapshots", "client", "benchmarks"] {

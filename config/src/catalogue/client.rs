@@ -1,6 +1,6 @@
 //! `eureka.client.*` (`spec/spring.md` 3.6).
 
-use super::{COUNT, KeySpec, Kind, PORT, POSITIVE, acts, acts_if_set, inert};
+use super::{COUNT, KeySpec, Kind, ONE_PASSWORD, PORT, POSITIVE, acts, acts_if_set, inert};
 
 pub(super) const PEERS: &[KeySpec] = &[
     acts_if_set(
@@ -51,18 +51,6 @@ pub(super) const PEERS: &[KeySpec] = &[
         "the root",
         "Path of the servers found there.",
     ),
-    acts(
-        "eureka.client.eureka-service-url-poll-interval-seconds",
-        POSITIVE,
-        "300",
-        "How often DNS is asked.",
-    ),
-    acts(
-        "eureka.client.transport.applications-resolver-use-ip",
-        Kind::Bool,
-        "false",
-        "Recognise itself and others by address instead of host name.",
-    ),
 ];
 
 pub(super) const OWN_CLIENT: &[KeySpec] = &[
@@ -78,44 +66,17 @@ pub(super) const OWN_CLIENT: &[KeySpec] = &[
         "true",
         "Register this server with its peers. Replication does not depend on it.",
     ),
-    acts("eureka.client.fetch-registry", Kind::Bool, "true", "Copy the registry from peers at the start."),
     acts(
-        "eureka.client.registry-fetch-interval-seconds",
-        POSITIVE,
-        "30",
-        "How often this server fetches from peers.",
-    ),
-    acts(
-        "eureka.client.initial-instance-info-replication-interval-seconds",
-        COUNT,
-        "40",
-        "When the own record is first sent if nothing changes before.",
-    ),
-    acts(
-        "eureka.client.instance-info-replication-interval-seconds",
-        POSITIVE,
-        "30",
-        "How often a changed own record is sent.",
-    ),
-    acts("eureka.client.disable-delta", Kind::Bool, "false", "On: the own fetch is always full."),
-    acts(
-        "eureka.client.filter-only-up-instances",
+        "eureka.client.fetch-registry",
         Kind::Bool,
         "true",
-        "The own fetch keeps only instances that are UP.",
+        "Off: health names no applications. The peers are copied at the start either way; that only adds what they hold.",
     ),
-    acts("eureka.client.log-delta-diff", Kind::Bool, "false", "Log what a delta changed."),
     acts(
         "eureka.client.should-unregister-on-shutdown",
         Kind::Bool,
         "true",
         "Cancel the own lease when stopping.",
-    ),
-    acts(
-        "eureka.client.should-enforce-registration-at-init",
-        Kind::Bool,
-        "false",
-        "On: a failed first registration fails the start.",
     ),
     acts(
         "eureka.client.eureka-server-connect-timeout-seconds",
@@ -129,13 +90,6 @@ pub(super) const OWN_CLIENT: &[KeySpec] = &[
         "8",
         "For own calls other than replication.",
     ),
-    acts(
-        "eureka.client.eureka-connection-idle-timeout-seconds",
-        POSITIVE,
-        "30",
-        "An idle connection is closed after this.",
-    ),
-    acts("eureka.client.healthcheck.enabled", Kind::Bool, "false", "The own health becomes the own status."),
 ];
 
 const STORE: &[&str] = &["PKCS12", "JKS"];
@@ -162,13 +116,6 @@ pub(super) const TRANSPORT: &[KeySpec] = &[
         "Format of it.",
     ),
     acts("eureka.client.tls.key-store-password", Kind::Secret, "", "May be empty."),
-    acts_if_set(
-        "eureka.client.tls.key-password",
-        Kind::Secret,
-        "change-me",
-        "the store's password",
-        "Password of the key.",
-    ),
     acts_if_set(
         "eureka.client.tls.trust-store",
         Kind::Text,
@@ -199,6 +146,10 @@ pub(super) const TRANSPORT: &[KeySpec] = &[
 const TUNING: &str = "Tunes the Java client inside a Java server; there is none here.";
 const CODEC: &str =
     "Names a Java class or shapes what a Java class writes; the documents here have the usual form.";
+
+const FETCH: &str = "Peers are copied at the start, and every change comes by itself after that; there is no fetch to repeat.";
+const OWN_RECORD: &str =
+    "The own record is registered here as soon as the node opens, and goes to the peers like any other.";
 
 pub(super) const INERT: &[KeySpec] = &[
     inert(
@@ -259,4 +210,41 @@ pub(super) const INERT: &[KeySpec] = &[
     ),
     inert("eureka.client.order", Kind::Integer(i32::MIN as i64, i32::MAX as i64), "0", "Orders Java beans."),
     inert("eureka.client.experimental.*", Kind::Family, "", TUNING),
+    inert(
+        "eureka.client.eureka-service-url-poll-interval-seconds",
+        POSITIVE,
+        "300",
+        "The list of peers is made anew every eureka.server.peer-eureka-nodes-update-interval-ms, also from DNS.",
+    ),
+    inert(
+        "eureka.client.transport.applications-resolver-use-ip",
+        Kind::Bool,
+        "false",
+        "Names and addresses are both compared, always.",
+    ),
+    inert("eureka.client.registry-fetch-interval-seconds", POSITIVE, "30", FETCH),
+    inert("eureka.client.disable-delta", Kind::Bool, "false", FETCH),
+    inert(
+        "eureka.client.filter-only-up-instances",
+        Kind::Bool,
+        "true",
+        "The copy at the start takes every instance, whatever its status.",
+    ),
+    inert("eureka.client.log-delta-diff", Kind::Bool, "false", FETCH),
+    inert("eureka.client.initial-instance-info-replication-interval-seconds", COUNT, "40", OWN_RECORD),
+    inert("eureka.client.instance-info-replication-interval-seconds", POSITIVE, "30", OWN_RECORD),
+    inert("eureka.client.should-enforce-registration-at-init", Kind::Bool, "false", OWN_RECORD),
+    inert(
+        "eureka.client.healthcheck.enabled",
+        Kind::Bool,
+        "false",
+        "The own record is there while the node takes traffic and gone when it stops.",
+    ),
+    inert(
+        "eureka.client.eureka-connection-idle-timeout-seconds",
+        POSITIVE,
+        "30",
+        "Connections for own calls are not kept; those for replication have eureka.server.peer-node-connection-idle-timeout-seconds.",
+    ),
+    inert("eureka.client.tls.key-password", Kind::Secret, "", ONE_PASSWORD),
 ];

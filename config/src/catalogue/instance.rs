@@ -132,14 +132,7 @@ pub(super) const INSTANCE: &[KeySpec] = &[
         "only management.port, which is added by itself",
         "Free metadata; keys are kept as written, empty values are not sent.",
     ),
-    acts("eureka.instance.initial-status", Kind::Word(STATUS), "UP", "Status of the first registration."),
-    acts("eureka.instance.instance-enabled-onit", Kind::Bool, "false", "Take traffic at once."),
-    acts(
-        "eureka.instance.async-client-initialization",
-        Kind::Bool,
-        "false",
-        "The start does not wait for the first fetch from peers.",
-    ),
+    acts("eureka.instance.initial-status", Kind::Word(STATUS), "UP", "Status of the own record."),
 ];
 
 const AMAZON: &str = "Amazon metadata; plain properties cannot describe an Amazon server in Java either.";
@@ -152,4 +145,16 @@ pub(super) const INERT: &[KeySpec] = &[
     inert("eureka.instance.environment.*", Kind::Family, "", "A Java object that Spring puts in by itself."),
     inert("eureka.instance.registry.*", Kind::Family, "", "Unknown to Spring too."),
     inert("eureka.instance.i-p-address-refresh-interval", COUNT, "0", AMAZON),
+    inert(
+        "eureka.instance.instance-enabled-onit",
+        Kind::Bool,
+        "false",
+        "The own record is first registered when the node takes traffic.",
+    ),
+    inert(
+        "eureka.instance.async-client-initialization",
+        Kind::Bool,
+        "false",
+        "The node always listens at once and asks its peers meanwhile.",
+    ),
 ];

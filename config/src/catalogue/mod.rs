@@ -131,6 +131,7 @@ const fn loads(
     KeySpec { name, kind, default: Default::Absent { means, example }, effect: Effect::Loads, about }
 }
 
+const ONE_PASSWORD: &str = "A PKCS12 store has one password, for itself and for its keys.";
 const COUNT: Kind = Kind::Integer(0, i32::MAX as i64);
 const POSITIVE: Kind = Kind::Integer(1, i32::MAX as i64);
 const LONG: Kind = Kind::Integer(0, i64::MAX);
@@ -153,7 +154,6 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { title: "Self-preservation, eviction, start", keys: registry::RULES },
     Section { title: "Response cache and delta", keys: registry::CACHE },
     Section { title: "Replication to peers", keys: registry::PEERS },
-    Section { title: "Other regions", keys: registry::REGIONS },
     Section { title: "Rate limiter, metrics, experiments", keys: registry::EXTRAS },
     Section { title: "Who the peers are", keys: client::PEERS },
     Section { title: "Own registration and fetch", keys: client::OWN_CLIENT },

@@ -93,12 +93,6 @@ pub(super) const RULES: &[KeySpec] = &[
         "true",
         "Compare dirty timestamps on heartbeats and repair differences.",
     ),
-    acts(
-        "eureka.server.prime-aws-replica-connections",
-        Kind::Bool,
-        "true",
-        "Amazon only: wait for all peers before opening.",
-    ),
 ];
 
 pub(super) const CACHE: &[KeySpec] = &[
@@ -159,8 +153,6 @@ pub(super) const PEERS: &[KeySpec] = &[
         "200",
         "Spring's default; Netflix has 5000. Raise it for peers far away.",
     ),
-    acts("eureka.server.peer-node-total-connections", POSITIVE, "1000", "Connections to all peers together."),
-    acts("eureka.server.peer-node-total-connections-per-host", POSITIVE, "500", "Connections to one peer."),
     acts(
         "eureka.server.peer-node-connection-idle-timeout-seconds",
         POSITIVE,
@@ -172,25 +164,6 @@ pub(super) const PEERS: &[KeySpec] = &[
         POSITIVE,
         "10000",
         "Bound of the queue towards one peer.",
-    ),
-    acts(
-        "eureka.server.max-threads-for-peer-replication",
-        POSITIVE,
-        "20",
-        "Batches under way to one peer at the same time.",
-    ),
-    acts(
-        "eureka.server.max-elements-in-status-replication-pool",
-        POSITIVE,
-        "10000",
-        "Bound of the queue of Auto Scaling group changes.",
-    ),
-    acts("eureka.server.max-threads-for-status-replication", POSITIVE, "1", "The same for those changes."),
-    acts(
-        "eureka.server.max-time-for-replication",
-        POSITIVE,
-        "30000",
-        "A cancel or status change that waited this many ms is dropped.",
     ),
     acts(
         "eureka.server.min-available-instances-for-peer-replication",
@@ -210,96 +183,6 @@ pub(super) const PEERS: &[KeySpec] = &[
         Kind::Bool,
         "false",
         "Gzip the bodies of batches. Without effect in Java, works here; Java peers understand it.",
-    ),
-];
-
-pub(super) const REGIONS: &[KeySpec] = &[
-    acts_if_set(
-        "eureka.server.remote-region-urls-with-name",
-        Kind::Map,
-        "eu-west-1: http://eureka-eu:8761/eureka/",
-        "no other regions",
-        "Region to the URL of a server there.",
-    ),
-    acts_if_set(
-        "eureka.server.remote-region-app-whitelist",
-        Kind::MapOfLists,
-        "global: PAYMENTS,ORDERS",
-        "all applications",
-        "Applications taken from a region, or from all with the name global.",
-    ),
-    acts(
-        "eureka.server.remote-region-connect-timeout-ms",
-        POSITIVE,
-        "1000",
-        "Spring's default; Netflix has 2000.",
-    ),
-    acts(
-        "eureka.server.remote-region-read-timeout-ms",
-        POSITIVE,
-        "1000",
-        "Spring's default; Netflix has 5000.",
-    ),
-    acts(
-        "eureka.server.remote-region-total-connections",
-        POSITIVE,
-        "1000",
-        "Connections to all regions together.",
-    ),
-    acts(
-        "eureka.server.remote-region-total-connections-per-host",
-        POSITIVE,
-        "500",
-        "Connections to one region.",
-    ),
-    acts(
-        "eureka.server.remote-region-connection-idle-timeout-seconds",
-        POSITIVE,
-        "30",
-        "An idle connection is closed after this.",
-    ),
-    acts(
-        "eureka.server.remote-region-registry-fetch-interval",
-        POSITIVE,
-        "30",
-        "Seconds between two fetches of a region.",
-    ),
-    acts(
-        "eureka.server.remote-region-fetch-thread-pool-size",
-        POSITIVE,
-        "20",
-        "Regions fetched at the same time.",
-    ),
-    acts_if_set(
-        "eureka.server.remote-region-trust-store",
-        Kind::Text,
-        "file:/tls/regions.p12",
-        "the system's roots",
-        "Who is believed when a region is fetched over https.",
-    ),
-    acts(
-        "eureka.server.remote-region-trust-store-password",
-        Kind::Secret,
-        "changeit",
-        "Java's customary password of trust stores.",
-    ),
-    acts(
-        "eureka.server.g-zip-content-from-remote-region",
-        Kind::Bool,
-        "true",
-        "Ask regions for compressed answers.",
-    ),
-    acts(
-        "eureka.server.disable-delta-for-remote-regions",
-        Kind::Bool,
-        "false",
-        "On: regions are always fetched in full.",
-    ),
-    acts(
-        "eureka.server.disable-transparent-fallback-to-other-region",
-        Kind::Bool,
-        "false",
-        "On: an application without local instances is not looked up in other regions.",
     ),
 ];
 
@@ -368,6 +251,10 @@ pub(super) const EXTRAS: &[KeySpec] = &[
 
 const AMAZON: &str =
     "Amazon only, and only for a server that binds addresses there itself; this one never does.";
+const ASG: &str = "Amazon only: changes of Auto Scaling groups, which are not asked for here.";
+const FEW: &str = "At most four batches are on their way to a peer, each on a connection that is kept.";
+const OTHER_REGIONS: &str =
+    "Other regions are not mirrored; a registry holds what is registered with it and its peers.";
 const QUEUES: &str = "Java thread pools; here each peer has one queue without threads of its own.";
 
 pub(super) const INERT: &[KeySpec] = &[
@@ -433,4 +320,30 @@ pub(super) const INERT: &[KeySpec] = &[
         "",
         "A test aid of a Java filter that is not needed here.",
     ),
+    inert("eureka.server.peer-node-total-connections", POSITIVE, "1000", FEW),
+    inert("eureka.server.peer-node-total-connections-per-host", POSITIVE, "500", FEW),
+    inert("eureka.server.max-threads-for-peer-replication", POSITIVE, "20", FEW),
+    inert("eureka.server.max-elements-in-status-replication-pool", POSITIVE, "10000", ASG),
+    inert("eureka.server.max-threads-for-status-replication", POSITIVE, "1", ASG),
+    inert(
+        "eureka.server.max-time-for-replication",
+        POSITIVE,
+        "30000",
+        "What waits for a peer waits as long as its lease can matter there.",
+    ),
+    inert("eureka.server.prime-aws-replica-connections", Kind::Bool, "true", AMAZON),
+    inert("eureka.server.remote-region-urls-with-name", Kind::Map, "", OTHER_REGIONS),
+    inert("eureka.server.remote-region-app-whitelist", Kind::MapOfLists, "", OTHER_REGIONS),
+    inert("eureka.server.remote-region-connect-timeout-ms", POSITIVE, "1000", OTHER_REGIONS),
+    inert("eureka.server.remote-region-read-timeout-ms", POSITIVE, "1000", OTHER_REGIONS),
+    inert("eureka.server.remote-region-total-connections", POSITIVE, "1000", OTHER_REGIONS),
+    inert("eureka.server.remote-region-total-connections-per-host", POSITIVE, "500", OTHER_REGIONS),
+    inert("eureka.server.remote-region-connection-idle-timeout-seconds", POSITIVE, "30", OTHER_REGIONS),
+    inert("eureka.server.remote-region-registry-fetch-interval", POSITIVE, "30", OTHER_REGIONS),
+    inert("eureka.server.remote-region-fetch-thread-pool-size", POSITIVE, "20", OTHER_REGIONS),
+    inert("eureka.server.remote-region-trust-store", Kind::Text, "", OTHER_REGIONS),
+    inert("eureka.server.remote-region-trust-store-password", Kind::Secret, "changeit", OTHER_REGIONS),
+    inert("eureka.server.g-zip-content-from-remote-region", Kind::Bool, "true", OTHER_REGIONS),
+    inert("eureka.server.disable-delta-for-remote-regions", Kind::Bool, "false", OTHER_REGIONS),
+    inert("eureka.server.disable-transparent-fallback-to-other-region", Kind::Bool, "false", OTHER_REGIONS),
 ];

@@ -1,6 +1,6 @@
 //! Spring Boot's own keys, as far as a registry can use them (`spec/spring.md` 3.2 and 3.3).
 
-use super::{COUNT, KeySpec, Kind, PORT, POSITIVE, acts, acts_if_set, inert, loads};
+use super::{COUNT, KeySpec, Kind, ONE_PASSWORD, PORT, POSITIVE, acts, acts_if_set, inert, loads};
 
 pub(super) const LOADING: &[KeySpec] = &[
     loads(
@@ -114,7 +114,6 @@ pub(super) const LISTENER: &[KeySpec] = &[
         "text/html,text/xml,text/plain,text/css,text/javascript,application/javascript,application/json,application/xml",
         "Content types that are compressed.",
     ),
-    acts("server.http2.enabled", Kind::Bool, "false", "HTTP/2, with TLS only."),
     acts(
         "server.shutdown",
         Kind::Word(&["graceful", "immediate"]),
@@ -169,13 +168,6 @@ pub(super) const TLS: &[KeySpec] = &[
         "Format of it.",
     ),
     acts("server.ssl.key-store-password", Kind::Secret, "", "May be empty."),
-    acts_if_set(
-        "server.ssl.key-password",
-        Kind::Secret,
-        "change-me",
-        "the store's password",
-        "Password of the key.",
-    ),
     acts_if_set("server.ssl.key-alias", Kind::Text, "node", "the first key", "Entry to use."),
     acts_if_set(
         "server.ssl.certificate",
@@ -366,6 +358,12 @@ pub(super) const OPERATION: &[KeySpec] = &[
 const TOMCAT: &str = "Tunes Java's web server; heureka.limits.* and heureka.placement.* do that here.";
 
 pub(super) const INERT: &[KeySpec] = &[
+    inert(
+        "server.http2.enabled",
+        Kind::Bool,
+        "false",
+        "Answers are HTTP/1.1, which every Eureka client speaks; HTTP/2 is not offered, with TLS neither.",
+    ),
     inert("server.tomcat.*", Kind::Family, "", TOMCAT),
     inert("server.jetty.*", Kind::Family, "", TOMCAT),
     inert("server.undertow.*", Kind::Family, "", TOMCAT),
@@ -430,4 +428,5 @@ pub(super) const INERT: &[KeySpec] = &[
         "200",
         "Requests do not hold threads here; see heureka.placement.http-workers.",
     ),
+    inert("server.ssl.key-password", Kind::Secret, "", ONE_PASSWORD),
 ];

@@ -22,31 +22,11 @@ pub(super) fn client(r: &mut Reader<'_>) -> ClientSettings {
         region,
         prefer_same_zone: r.flag("eureka.client.prefer-same-zone-eureka", d.prefer_same_zone),
         dns: dns(r),
-        service_url_poll_interval_secs: r.number(
-            "eureka.client.eureka-service-url-poll-interval-seconds",
-            d.service_url_poll_interval_secs,
-        ),
-        registry_fetch_interval_secs: r
-            .number("eureka.client.registry-fetch-interval-seconds", d.registry_fetch_interval_secs),
-        initial_registration_delay_secs: r.number(
-            "eureka.client.initial-instance-info-replication-interval-seconds",
-            d.initial_registration_delay_secs,
-        ),
-        registration_interval_secs: r
-            .number("eureka.client.instance-info-replication-interval-seconds", d.registration_interval_secs),
-        disable_delta: r.flag("eureka.client.disable-delta", d.disable_delta),
-        filter_only_up_instances: r
-            .flag("eureka.client.filter-only-up-instances", d.filter_only_up_instances),
-        log_delta_diff: r.flag("eureka.client.log-delta-diff", d.log_delta_diff),
         unregister_on_shutdown: r
             .flag("eureka.client.should-unregister-on-shutdown", d.unregister_on_shutdown),
-        enforce_registration_at_init: r
-            .flag("eureka.client.should-enforce-registration-at-init", d.enforce_registration_at_init),
         timeouts: timeouts(r),
         proxy: proxy(r),
         tls: tls::client(r),
-        resolve_by_ip: r.flag("eureka.client.transport.applications-resolver-use-ip", d.resolve_by_ip),
-        healthcheck_enabled: r.flag("eureka.client.healthcheck.enabled", d.healthcheck_enabled),
     };
     remark_zones(r, &client);
     client
@@ -141,7 +121,6 @@ fn timeouts(r: &mut Reader<'_>) -> ClientTimeouts {
     ClientTimeouts {
         connect_secs: r.number("eureka.client.eureka-server-connect-timeout-seconds", d.connect_secs),
         read_secs: r.number("eureka.client.eureka-server-read-timeout-seconds", d.read_secs),
-        idle_secs: r.number("eureka.client.eureka-connection-idle-timeout-seconds", d.idle_secs),
     }
 }
 

@@ -61,8 +61,6 @@ pub(super) fn instance(r: &mut Reader<'_>, around: &Surroundings<'_>) -> Instanc
             .number("eureka.instance.lease-expiration-duration-in-seconds", d.lease_expiration_duration_secs),
         metadata: metadata(r, management_port),
         initial_status: r.word("eureka.instance.initial-status", STATUS).unwrap_or_default(),
-        enabled_on_init: r.flag("eureka.instance.instance-enabled-onit", d.enabled_on_init),
-        async_initialization: r.flag("eureka.instance.async-client-initialization", d.async_initialization),
         ip_address,
         prefer_ip_address,
         app_name,

@@ -3,10 +3,8 @@
 use super::reader::{Reader, Sourced};
 use crate::settings::{
     CacheSettings, DeltaSettings, ExpectedRenewals, ExperimentalSettings, LeaseExpiry, PeerSettings,
-    RateLimiterSettings, RegistrySettings, RemoteRegionSettings, SelfPreservationSettings, ServiceUrl,
-    SyncSettings,
+    RateLimiterSettings, RegistrySettings, SelfPreservationSettings, ServiceUrl, SyncSettings,
 };
-use std::collections::BTreeMap;
 
 const EXPIRY: &[(&str, LeaseExpiry)] = &[("java", LeaseExpiry::Java), ("exact", LeaseExpiry::Exact)];
 
@@ -23,7 +21,6 @@ pub(super) fn registry(r: &mut Reader<'_>, registers: bool) -> RegistrySettings 
         sync_when_timestamp_differs: r
             .flag("eureka.server.sync-when-timestamp-differs", d.sync_when_timestamp_differs),
         peers: peers(r),
-        remote_regions: remote_regions(r),
         rate_limiter: rate_limiter(r),
         metrics_enabled: r.flag("eureka.server.metrics.enabled", d.metrics_enabled),
         log_identity_headers: r.flag("eureka.server.log-identity-headers", d.log_identity_headers),
@@ -69,8 +66,6 @@ fn sync(r: &mut Reader<'_>, registers: bool) -> SyncSettings {
         wait_time_when_empty_ms: r
             .number("eureka.server.wait-time-in-ms-when-sync-empty", d.wait_time_when_empty_ms),
         default_open_for_traffic_count: modern.or(old).unwrap_or(d.default_open_for_traffic_count),
-        prime_aws_replica_connections: r
-            .flag("eureka.server.prime-aws-replica-connections", d.prime_aws_replica_connections),
     }
 }
 
@@ -102,64 +97,15 @@ fn peers(r: &mut Reader<'_>) -> PeerSettings {
             .number("eureka.server.peer-eureka-nodes-update-interval-ms", d.update_interval_ms),
         connect_timeout_ms: r.number("eureka.server.peer-node-connect-timeout-ms", d.connect_timeout_ms),
         read_timeout_ms: r.number("eureka.server.peer-node-read-timeout-ms", d.read_timeout_ms),
-        total_connections: r.number("eureka.server.peer-node-total-connections", d.total_connections),
-        connections_per_host: r
-            .number("eureka.server.peer-node-total-connections-per-host", d.connections_per_host),
         connection_idle_timeout_secs: r.number(
             "eureka.server.peer-node-connection-idle-timeout-seconds",
             d.connection_idle_timeout_secs,
         ),
         max_queue_items: r.number("eureka.server.max-elements-in-peer-replication-pool", d.max_queue_items),
-        max_batches_in_flight: r
-            .number("eureka.server.max-threads-for-peer-replication", d.max_batches_in_flight),
-        max_asg_queue_items: r
-            .number("eureka.server.max-elements-in-status-replication-pool", d.max_asg_queue_items),
-        max_asg_in_flight: r.number("eureka.server.max-threads-for-status-replication", d.max_asg_in_flight),
-        max_replication_time_ms: r
-            .number("eureka.server.max-time-for-replication", d.max_replication_time_ms),
         min_available: u32::try_from(min_available).ok(),
         my_url: r.optional("eureka.server.my-url").and_then(|found| url(r, "eureka.server.my-url", &found)),
         compress_requests: r.flag("eureka.server.enable-replicated-request-compression", d.compress_requests),
     }
-}
-
-fn remote_regions(r: &mut Reader<'_>) -> RemoteRegionSettings {
-    let d = RemoteRegionSettings::default();
-    let lists = r.lists("eureka.server.remote-region-app-whitelist").into_iter();
-    let app_whitelist =
-        lists.map(|(region, apps)| (region, apps.into_iter().map(|app| app.text).collect())).collect();
-    RemoteRegionSettings {
-        urls: region_urls(r),
-        app_whitelist,
-        connect_timeout_ms: r.number("eureka.server.remote-region-connect-timeout-ms", d.connect_timeout_ms),
-        read_timeout_ms: r.number("eureka.server.remote-region-read-timeout-ms", d.read_timeout_ms),
-        total_connections: r.number("eureka.server.remote-region-total-connections", d.total_connections),
-        connections_per_host: r
-            .number("eureka.server.remote-region-total-connections-per-host", d.connections_per_host),
-        connection_idle_timeout_secs: r.number(
-            "eureka.server.remote-region-connection-idle-timeout-seconds",
-            d.connection_idle_timeout_secs,
-        ),
-        fetch_interval_secs: r
-            .number("eureka.server.remote-region-registry-fetch-interval", d.fetch_interval_secs),
-        fetches_in_flight: r
-            .number("eureka.server.remote-region-fetch-thread-pool-size", d.fetches_in_flight),
-        trust_store: r.path("eureka.server.remote-region-trust-store"),
-        trust_store_password: r
-            .secret("eureka.server.remote-region-trust-store-password", &d.trust_store_password),
-        gzip: r.flag("eureka.server.g-zip-content-from-remote-region", d.gzip),
-        delta_disabled: r.flag("eureka.server.disable-delta-for-remote-regions", d.delta_disabled),
-        fallback_disabled: r
-            .flag("eureka.server.disable-transparent-fallback-to-other-region", d.fallback_disabled),
-    }
-}
-
-fn region_urls(r: &mut Reader<'_>) -> BTreeMap<String, ServiceUrl> {
-    let key = "eureka.server.remote-region-urls-with-name";
-    let entries = r.texts(key).into_iter();
-    entries
-        .filter_map(|(region, found)| Some((region.clone(), url(r, &format!("{key}.{region}"), &found)?)))
-        .collect()
 }
 
 /// Reads a URL or notes why it is none.

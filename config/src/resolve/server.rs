@@ -16,7 +16,6 @@ pub(super) fn server(r: &mut Reader<'_>) -> ServerSettings {
         context_path: prefix(r, "server.servlet.context-path", &d.context_path),
         tls: tls::server(r),
         compression: compression(r),
-        http2_enabled: r.flag("server.http2.enabled", d.http2_enabled),
         shutdown_timeout_ms: shutdown_timeout(r, d.shutdown_timeout_ms),
     }
 }

@@ -43,11 +43,10 @@ fn store_identity(r: &mut Reader<'_>) -> Option<TlsIdentity> {
     let path = r.path("server.ssl.key-store");
     let kind = r.word("server.ssl.key-store-type", KINDS);
     let password = r.secret("server.ssl.key-store-password", &Secret::default());
-    let key_password = r.secret("server.ssl.key-password", &password);
     let alias = r.text("server.ssl.key-alias", "");
     let path = path?;
     let kind = kind.unwrap_or_else(|| kind_of(&path));
-    Some(TlsIdentity::Store(KeyStore { path, kind, password, key_password, alias }))
+    Some(TlsIdentity::Store(KeyStore { path, kind, password, alias }))
 }
 
 fn pem_identity(r: &mut Reader<'_>) -> Option<TlsIdentity> {
@@ -104,7 +103,6 @@ pub(super) fn client(r: &mut Reader<'_>) -> Option<ClientTls> {
     let path = r.path("eureka.client.tls.key-store");
     let kind = r.word("eureka.client.tls.key-store-type", KINDS);
     let password = r.secret("eureka.client.tls.key-store-password", &Secret::default());
-    let key_password = r.secret("eureka.client.tls.key-password", &password);
     let trust = trust_store(
         r,
         "eureka.client.tls.trust-store",
@@ -113,7 +111,7 @@ pub(super) fn client(r: &mut Reader<'_>) -> Option<ClientTls> {
     );
     let identity = path.map(|path| {
         let kind = kind.unwrap_or_else(|| kind_of(&path));
-        TlsIdentity::Store(KeyStore { path, kind, password, key_password, alias: String::new() })
+        TlsIdentity::Store(KeyStore { path, kind, password, alias: String::new() })
     });
     enabled.then_some(ClientTls { identity, trust })
 }
@@ -185,14 +183,8 @@ fn jks_bundle(
     };
     let (own, trusted) = (store("keystore"), store("truststore"));
     let alias = entries.get("key.alias").map(|found| found.text.trim().to_owned()).unwrap_or_default();
-    let identity = own.map(|(path, kind, password)| {
-        let key_password = if entries.contains_key("key.password") {
-            secret_of(entries, "key.password")
-        } else {
-            password.clone()
-        };
-        TlsIdentity::Store(KeyStore { path, kind, password, key_password, alias })
-    });
+    let identity =
+        own.map(|(path, kind, password)| TlsIdentity::Store(KeyStore { path, kind, password, alias }));
     (identity, trusted.map(|(path, kind, password)| TlsTrust::Store(TrustStore { path, kind, password })))
 }
 

@@ -15,7 +15,7 @@ pub struct ClientSettings {
     pub service_urls: BTreeMap<String, Vec<ServiceUrl>>,
     /// `register-with-eureka`; false too if `eureka.client.enabled` or `spring.cloud.discovery.enabled` is false.
     pub register_with_eureka: bool,
-    /// `fetch-registry`; false too if `eureka.client.enabled` or `spring.cloud.discovery.enabled` is false.
+    /// `fetch-registry`, what health tells of it; false too if `eureka.client.enabled` or `spring.cloud.discovery.enabled` is false.
     pub fetch_registry: bool,
     /// `region`.
     pub region: String,
@@ -25,34 +25,14 @@ pub struct ClientSettings {
     pub prefer_same_zone: bool,
     /// `use-dns-for-fetching-service-urls` with its three companions; absent means off.
     pub dns: Option<DnsPeers>,
-    /// `eureka-service-url-poll-interval-seconds`.
-    pub service_url_poll_interval_secs: u64,
-    /// `registry-fetch-interval-seconds`.
-    pub registry_fetch_interval_secs: u64,
-    /// `initial-instance-info-replication-interval-seconds`.
-    pub initial_registration_delay_secs: u64,
-    /// `instance-info-replication-interval-seconds`.
-    pub registration_interval_secs: u64,
-    /// `disable-delta`: the own fetch is always full.
-    pub disable_delta: bool,
-    /// `filter-only-up-instances`.
-    pub filter_only_up_instances: bool,
-    /// `log-delta-diff`.
-    pub log_delta_diff: bool,
     /// `should-unregister-on-shutdown`.
     pub unregister_on_shutdown: bool,
-    /// `should-enforce-registration-at-init`: a failed first registration fails the start.
-    pub enforce_registration_at_init: bool,
     /// Timeouts of own calls.
     pub timeouts: ClientTimeouts,
     /// `proxy-*`; absent means direct.
     pub proxy: Option<Proxy>,
     /// `tls.*`; absent means the system's roots and no certificate of our own.
     pub tls: Option<ClientTls>,
-    /// `transport.applications-resolver-use-ip`: compare by address instead of host name.
-    pub resolve_by_ip: bool,
-    /// `healthcheck.enabled`: the own health becomes the own status.
-    pub healthcheck_enabled: bool,
 }
 
 impl Default for ClientSettings {
@@ -65,20 +45,10 @@ impl Default for ClientSettings {
             zones: vec![DEFAULT_ZONE.into()],
             prefer_same_zone: true,
             dns: None,
-            service_url_poll_interval_secs: 300,
-            registry_fetch_interval_secs: 30,
-            initial_registration_delay_secs: 40,
-            registration_interval_secs: 30,
-            disable_delta: false,
-            filter_only_up_instances: true,
-            log_delta_diff: false,
             unregister_on_shutdown: true,
-            enforce_registration_at_init: false,
             timeouts: ClientTimeouts::default(),
             proxy: None,
             tls: None,
-            resolve_by_ip: false,
-            healthcheck_enabled: false,
         }
     }
 }
@@ -125,13 +95,11 @@ pub struct ClientTimeouts {
     pub connect_secs: u64,
     /// `eureka-server-read-timeout-seconds`.
     pub read_secs: u64,
-    /// `eureka-connection-idle-timeout-seconds`.
-    pub idle_secs: u64,
 }
 
 impl Default for ClientTimeouts {
     fn default() -> Self {
-        Self { connect_secs: 5, read_secs: 8, idle_secs: 30 }
+        Self { connect_secs: 5, read_secs: 8 }
     }
 }
 

@@ -45,10 +45,6 @@ pub struct InstanceSettings {
     pub metadata: BTreeMap<String, String>,
     /// `initial-status`.
     pub initial_status: InitialStatus,
-    /// `instance-enabled-onit`: take traffic at once.
-    pub enabled_on_init: bool,
-    /// `async-client-initialization`: the start does not wait for the first fetch.
-    pub async_initialization: bool,
 }
 
 impl Default for InstanceSettings {
@@ -74,8 +70,6 @@ impl Default for InstanceSettings {
             lease_expiration_duration_secs: 90,
             metadata: BTreeMap::from([("management.port".into(), "8761".into())]),
             initial_status: InitialStatus::Up,
-            enabled_on_init: false,
-            async_initialization: false,
         }
     }
 }

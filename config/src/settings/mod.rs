@@ -22,7 +22,7 @@ pub use instance::{InitialStatus, InstanceSettings};
 pub use limits::{LimitSettings, PlacementSettings};
 pub use logging::{LogFormat, LogLevel, LoggingSettings};
 pub use management::{Exposure, HealthSettings, ManagementListener, ManagementSettings, ShowDetails};
-pub use peers::{PeerSettings, RemoteRegionSettings};
+pub use peers::PeerSettings;
 pub use registry::{
     CacheSettings, DeltaSettings, ExpectedRenewals, ExperimentalSettings, LeaseExpiry, RateLimiterSettings,
     RegistrySettings, SelfPreservationSettings, SyncSettings,

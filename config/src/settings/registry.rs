@@ -1,6 +1,6 @@
 //! The rules of the registry: self-preservation, eviction, start, cache, delta, rate limits (3.5).
 
-use super::peers::{PeerSettings, RemoteRegionSettings};
+use super::peers::PeerSettings;
 use std::collections::BTreeSet;
 
 /// Every key of `eureka.server.*` that acts.
@@ -22,8 +22,6 @@ pub struct RegistrySettings {
     pub sync_when_timestamp_differs: bool,
     /// Replication to peers.
     pub peers: PeerSettings,
-    /// Mirrors of other regions.
-    pub remote_regions: RemoteRegionSettings,
     /// `eureka.server.rate-limiter-*`. They work here; Spring never installs the filter.
     pub rate_limiter: RateLimiterSettings,
     /// `metrics.enabled`: the gauge `eureka_server_instances` (1.6).
@@ -45,7 +43,6 @@ impl Default for RegistrySettings {
             delta: DeltaSettings::default(),
             sync_when_timestamp_differs: true,
             peers: PeerSettings::default(),
-            remote_regions: RemoteRegionSettings::default(),
             rate_limiter: RateLimiterSettings::default(),
             metrics_enabled: false,
             log_identity_headers: true,
@@ -116,8 +113,6 @@ pub struct SyncSettings {
     /// `eureka.instance.registry.default-open-for-traffic-count`, or the old `defaultOpenForTrafficCount`: stands in for
     /// a copy of 0 instances. 0 brings back Netflix's lock-out after an empty start.
     pub default_open_for_traffic_count: u32,
-    /// `prime-aws-replica-connections`: Amazon only, wait for all peers before opening.
-    pub prime_aws_replica_connections: bool,
 }
 
 impl Default for SyncSettings {
@@ -127,7 +122,6 @@ impl Default for SyncSettings {
             retry_wait_ms: 30_000,
             wait_time_when_empty_ms: 300_000,
             default_open_for_traffic_count: 1,
-            prime_aws_replica_connections: true,
         }
     }
 }

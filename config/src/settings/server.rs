@@ -17,8 +17,6 @@ pub struct ServerSettings {
     pub tls: Option<ServerTls>,
     /// `server.compression.*`: gzip of answers other than `/apps` and `/apps/delta`, which have rules of their own.
     pub compression: CompressionSettings,
-    /// `server.http2.enabled`, only with TLS.
-    pub http2_enabled: bool,
     /// How long a stop may take, in ms: `heureka.shutdown-timeout-ms`, else `spring.lifecycle.timeout-per-shutdown-phase`.
     /// 0 with `server.shutdown: immediate`.
     pub shutdown_timeout_ms: u64,
@@ -39,7 +37,6 @@ impl Default for ServerSettings {
             context_path: String::new(),
             tls: None,
             compression: CompressionSettings::default(),
-            http2_enabled: false,
             shutdown_timeout_ms: 4_000,
         }
     }

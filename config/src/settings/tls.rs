@@ -82,8 +82,6 @@ pub struct KeyStore {
     pub kind: StoreKind,
     /// Password of the store; may be empty.
     pub password: Secret,
-    /// Password of the key; the store's password unless set.
-    pub key_password: Secret,
     /// Which entry to use; empty means the first key.
     pub alias: String,
 }

@@ -41,13 +41,13 @@ pub enum ToolError {
     NoSnapshot(PathBuf),
     /// The snapshot cannot be read.
     #[error("the snapshot cannot be read: {0}")]
-    Unreadable(#[from] Doubt),
+    Unreadable(Doubt),
     /// The disk refuses.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The document is not JSON, or not that of a snapshot.
     #[error("the document cannot be read or written: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(serde_json::Error),
     /// An entry of the document can be no instance.
     #[error("{app}/{id} cannot be imported: {why}")]
     InvalidEntry {
@@ -61,6 +61,18 @@ pub enum ToolError {
     /// There is a snapshot already, and nobody said that it is to be replaced.
     #[error("{} holds a snapshot already; say that it is to be replaced to move it aside", .0.display())]
     Occupied(PathBuf),
+}
+
+impl From<Doubt> for ToolError {
+    fn from(doubt: Doubt) -> Self {
+        Self::Unreadable(doubt)
+    }
+}
+
+impl From<serde_json::Error> for ToolError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error)
+    }
 }
 
 /// A store to look at, and what keeps others away from it.
