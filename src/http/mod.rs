@@ -18,4 +18,5 @@ pub mod reply;
 pub mod security;
 pub mod server;
 pub mod serving;
+mod split;
 pub mod upgrade_offers;

@@ -5,7 +5,11 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
 use percent_encoding::percent_decode_str;
+use smallvec::SmallVec;
+
+use super::split::split;
 
 /// A resource of the registry API.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,13 +75,16 @@ pub enum ApiVersion {
     V2,
 }
 
+/// Segments of a path, decoded; kept in place up to the longest path of the API.
+pub type Segments<'a> = SmallVec<[Cow<'a, str>; 7]>;
+
 /// What a path inside the context path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target<'a> {
     /// A resource of the registry API.
     Api(ApiVersion, Resource<'a>),
-    /// Anything else: pages, actuator, files. The segments, decoded; a trailing slash is one empty segment more.
-    Other(Vec<Cow<'a, str>>),
+    /// Anything else: pages, actuator, files. A trailing slash is one empty segment more.
+    Other(Segments<'a>),
 }
 
 /// A path that no resource can have.
@@ -102,7 +109,7 @@ pub fn parse<'a>(raw: &'a str, context_path: &str) -> Result<Target<'a>, PathErr
     let folded = raw.len() - raw.trim_start_matches('/').len();
     let inside = raw[folded.saturating_sub(1)..].strip_prefix(context_path).ok_or(PathError::NotFound)?;
     let path = inside.strip_prefix('/').ok_or(PathError::NotFound)?;
-    let segments = path.split('/').map(decode).collect::<Result<Vec<_>, _>>()?;
+    let segments = split(path, b'/').map(decode).collect::<Result<Segments<'_>, _>>()?;
     let (version, rest) = match split_version(&segments) {
         Some(found) => found,
         None => return Ok(Target::Other(segments)),
@@ -115,7 +122,7 @@ pub fn parse<'a>(raw: &'a str, context_path: &str) -> Result<Target<'a>, PathErr
 
 /// Cuts matrix parameters off and decodes once, as UTF-8; `+` stays. Most segments need neither and are borrowed.
 fn decode(segment: &str) -> Result<Cow<'_, str>, PathError> {
-    if !segment.bytes().any(|byte| matches!(byte, b'%' | b';')) {
+    if memchr2(b'%', b';', segment.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(segment));
     }
     let segment = segment.split(';').next().unwrap_or("");
@@ -210,7 +217,7 @@ mod tests {
         assert!(matches!(parse("//ctx/eureka/apps", "/ctx"), Ok(Target::Api(..))));
         assert!(matches!(parse("/ctx//eureka/apps", "/ctx"), Ok(Target::Other(_))));
         assert_eq!(parse("/ctxx/eureka/apps", "/ctx"), Err(PathError::NotFound));
-        assert!(matches!(parse("//", ""), Ok(Target::Other(segments)) if segments == [""]));
+        assert!(matches!(parse("//", ""), Ok(Target::Other(segments)) if segments.as_slice() == [""]));
     }
 
     #[test]

@@ -2,23 +2,35 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr2};
+
+use super::split::split;
+
 /// The first value of a parameter, decoded. Heartbeats ask this, so what is not asked for is not decoded.
 pub fn first<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
-    query.split('&').find_map(|pair| {
-        let key = pair.split('=').next().unwrap_or("");
+    split(query, b'&').find_map(|pair| {
+        let (key, _) = halves(pair);
         let is_it = key == name || (is_escaped(key) && decoded(key).is_some_and(|(key, _)| key == name));
         if !is_it {
             return None;
         }
-        match pair.split_once('=') {
-            Some((_, value)) if !is_escaped(value) => Some(Cow::Borrowed(value)),
+        match halves(pair) {
+            (_, Some(value)) if !is_escaped(value) => Some(Cow::Borrowed(value)),
             _ => decoded(pair).map(|(_, value)| value),
         }
     })
 }
 
+/// Name and value, as sent; no value if there is no `=`.
+fn halves(pair: &str) -> (&str, Option<&str>) {
+    match memchr(b'=', pair.as_bytes()) {
+        Some(end) => (&pair[..end], Some(&pair[end + 1..])),
+        None => (pair, None),
+    }
+}
+
 fn is_escaped(text: &str) -> bool {
-    text.bytes().any(|byte| matches!(byte, b'%' | b'+'))
+    memchr2(b'%', b'+', text.as_bytes()).is_some()
 }
 
 fn decoded(pair: &str) -> Option<(Cow<'_, str>, Cow<'_, str>)> {

@@ -18,6 +18,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use memchr::{memchr, memchr2, memchr3};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
@@ -158,13 +159,11 @@ impl Offers {
         while at < bytes.len() {
             at += match self.place {
                 Place::Head(Line::Other) => self.skip_line(&bytes[at..]),
+                Place::Head(Line::Name) => self.read_name(&bytes[at..]),
                 Place::Body(left) => self.skip(left, bytes.len() - at, Place::Body, Self::next_head),
                 Place::Chunk(left) => self.skip(left, bytes.len() - at, Place::Chunk, Self::next_chunk),
                 Place::Lost => return,
-                Place::Head(line) => {
-                    self.head_byte(line, &mut bytes[at]);
-                    1
-                }
+                Place::Head(line) => self.read_value(line, &mut bytes[at..]),
                 Place::ChunkSize { size, is_read } => {
                     self.chunk_size_byte(size, is_read, bytes[at]);
                     1
@@ -187,7 +186,7 @@ impl Offers {
     }
 
     fn skip_line(&mut self, bytes: &[u8]) -> usize {
-        match bytes.iter().position(|byte| *byte == b'\n') {
+        match memchr(b'\n', bytes) {
             Some(end) => {
                 self.end_line();
                 end + 1
@@ -211,17 +210,76 @@ impl Offers {
         Place::ChunkSize { size: 0, is_read: false }
     }
 
-    fn head_byte(&mut self, line: Line, byte: &mut u8) {
-        if *byte == b'\n' {
-            if line == Line::Name && self.name_len == 0 {
-                self.end_head()
-            } else {
-                self.end_line()
+    /// Reads on in the name of a header, up to its colon or the end of its line.
+    fn read_name(&mut self, bytes: &[u8]) -> usize {
+        if self.name_len == 0 {
+            match bytes[0] {
+                b'\n' => {
+                    self.end_head();
+                    return 1;
+                }
+                // The end of a head is an empty line; the carriage return in it is no name.
+                b'\r' => return 1,
+                b'C' | b'c' | b'U' | b'u' | b'T' | b't' => {}
+                // Most lines cannot be one of those that matter, and most of them tell by their first letter.
+                _ => {
+                    self.place = Place::Head(Line::Other);
+                    return 0;
+                }
             }
-            return;
+        }
+        let room = NAME_MAX - self.name_len;
+        let read = &bytes[..bytes.len().min(room + 1)];
+        let end = memchr2(b':', b'\n', read);
+        let part = &read[..end.unwrap_or(read.len())];
+        if part.len() > room {
+            self.place = Place::Head(Line::Other);
+            return part.len();
+        }
+        let name = &mut self.name[self.name_len..][..part.len()];
+        name.copy_from_slice(part);
+        name.make_ascii_lowercase();
+        self.name_len += part.len();
+        match end {
+            None => return part.len(),
+            Some(end) if read[end] == b'\n' => self.end_line(),
+            Some(_) => self.place = Place::Head(self.line_named()),
+        }
+        part.len() + 1
+    }
+
+    /// The kind of line that the name says.
+    fn line_named(&mut self) -> Line {
+        match &self.name[..self.name_len] {
+            b"connection" => Line::Word(b"upgrade", 0),
+            b"upgrade" => Line::Word(b"websocket", 0),
+            b"content-length" => Line::Length,
+            b"transfer-encoding" => {
+                self.is_chunked = true;
+                Line::Other
+            }
+            _ => Line::Other,
+        }
+    }
+
+    /// Reads on in the value of a header: the next byte that can matter, and what stands before it.
+    fn read_value(&mut self, line: Line, bytes: &mut [u8]) -> usize {
+        let skipped = match line {
+            Line::Word(word, 0) => {
+                memchr3(word[0], word[0].to_ascii_uppercase(), b'\n', bytes).unwrap_or(bytes.len())
+            }
+            _ => 0,
+        };
+        let Some(byte) = bytes.get_mut(skipped) else { return skipped };
+        self.value_byte(line, byte);
+        skipped + 1
+    }
+
+    fn value_byte(&mut self, line: Line, byte: &mut u8) {
+        if *byte == b'\n' {
+            return self.end_line();
         }
         let next = match line {
-            Line::Name => self.name_byte(*byte),
             Line::Word(word, read) => {
                 let read = match byte.to_ascii_lowercase() {
                     letter if letter == word[read] => read + 1,
@@ -236,40 +294,9 @@ impl Offers {
                 self.place = Place::Lost;
                 return;
             }
-            Line::Length | Line::Other => line,
+            Line::Length | Line::Name | Line::Other => line,
         };
         self.place = Place::Head(next);
-    }
-
-    fn name_byte(&mut self, byte: u8) -> Line {
-        if byte == b':' {
-            return match &self.name[..self.name_len] {
-                b"connection" => Line::Word(b"upgrade", 0),
-                b"upgrade" => Line::Word(b"websocket", 0),
-                b"content-length" => Line::Length,
-                b"transfer-encoding" => {
-                    self.is_chunked = true;
-                    Line::Other
-                }
-                _ => Line::Other,
-            };
-        }
-        // Most lines cannot be one of those, and most of them tell by their first letter.
-        if self.name_len == 0 && !matches!(byte, b'\r' | b'C' | b'c' | b'U' | b'u' | b'T' | b't') {
-            return Line::Other;
-        }
-        // The end of a head is an empty line; the carriage return in it is no name.
-        if byte == b'\r' && self.name_len == 0 {
-            return Line::Name;
-        }
-        match self.name.get_mut(self.name_len) {
-            Some(place) => {
-                *place = byte.to_ascii_lowercase();
-                self.name_len += 1;
-                Line::Name
-            }
-            None => Line::Other,
-        }
     }
 
     /// False if the length has become larger than any body can be.

@@ -25,8 +25,8 @@ pub enum Part {
     Deflated(Deflated),
 }
 
-/// Position of each id in the list of instances.
-type Positions = HashMap<InstanceId, u32, RandomState>;
+/// The instances by id.
+type ById = HashMap<InstanceId, Arc<Entry>, RandomState>;
 
 /// An application in a view. Changing it empties its memos.
 #[derive(Clone, Debug)]
@@ -37,8 +37,8 @@ pub struct AppView {
     entries: Vec<Arc<Entry>>,
     /// Changes that deltas show.
     recent: DeltaLog<Entry>,
-    /// Where each id stands, for heartbeats: one look-up instead of a search that follows two pointers a step.
-    positions: Memo<Positions, 1>,
+    /// For heartbeats: one look-up instead of a search that follows two pointers a step.
+    by_id: Memo<ById, 1>,
     parts: Memo<Part, { Variant::COUNT }>,
     alone: Memo<Bytes, { Form::ALL.len() * 2 }>,
 }
@@ -51,7 +51,7 @@ impl AppView {
             name,
             entries: Vec::new(),
             recent: DeltaLog::new(),
-            positions: Memo::default(),
+            by_id: Memo::default(),
             parts: Memo::default(),
             alone: Memo::default(),
         }
@@ -72,11 +72,11 @@ impl AppView {
     /// One live instance.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
-        let positions = self.positions.get_or_make(0, || {
-            let ids = self.entries.iter().map(|entry| entry.record.instance.instance_id.clone());
-            ids.zip(0..).collect()
+        let by_id = self.by_id.get_or_make(0, || {
+            let with_id = |entry: &Arc<Entry>| (entry.record.instance.instance_id.clone(), entry.clone());
+            self.entries.iter().map(with_id).collect()
         });
-        positions.get(id).and_then(|position| self.entries.get(*position as usize))
+        by_id.get(id)
     }
 
     /// True if neither the registry nor a delta shows it any more.
@@ -96,7 +96,7 @@ impl AppView {
     }
 
     fn forget_memos(&mut self) {
-        self.positions = Memo::default();
+        self.by_id = Memo::default();
         self.parts = Memo::default();
         self.alone = Memo::default();
     }

@@ -4,7 +4,7 @@
 //! with the size of the map divided by [`SHARDS`], not with the map. Readers hold a clone and never lock.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
@@ -22,17 +22,32 @@ pub struct Sharded<K, V, C = ()> {
     shards: Vec<Arc<Shard<K, V, C>>>,
 }
 
-/// One shard: its entries in key order, and the memo made from them.
+/// One shard: its entries, and the memo made from them.
 #[derive(Debug)]
 pub struct Shard<K, V, C> {
-    map: BTreeMap<K, Arc<V>>,
+    /// In the order of their hashes, then of their keys: a search compares numbers that lie side by side, and follows the
+    /// pointer of a key once, at its end. Keys whose hashes an attacker has made equal are still found by halving.
+    slots: Vec<Slot<K, V>>,
     /// Made from this very content; starts empty whenever the content changes.
     pub memo: C,
 }
 
+#[derive(Debug)]
+struct Slot<K, V> {
+    hash: u64,
+    key: K,
+    value: Arc<V>,
+}
+
+impl<K: Clone, V> Clone for Slot<K, V> {
+    fn clone(&self) -> Self {
+        Self { hash: self.hash, key: self.key.clone(), value: self.value.clone() }
+    }
+}
+
 impl<K: Clone, V, C: Default> Clone for Shard<K, V, C> {
     fn clone(&self) -> Self {
-        Self { map: self.map.clone(), memo: C::default() }
+        Self { slots: self.slots.clone(), memo: C::default() }
     }
 }
 
@@ -44,20 +59,34 @@ impl<K, V, C> Clone for Sharded<K, V, C> {
 
 impl<K: Ord, V, C: Default> Default for Sharded<K, V, C> {
     fn default() -> Self {
-        let empty = || Arc::new(Shard { map: BTreeMap::new(), memo: C::default() });
+        let empty = || Arc::new(Shard { slots: Vec::new(), memo: C::default() });
         Self { shards: std::iter::repeat_with(empty).take(SHARDS).collect() }
     }
 }
 
 impl<K, V, C> Shard<K, V, C> {
-    /// Values in key order.
+    /// Values, in an order that depends on their keys only.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Arc<V>> {
-        self.map.values()
+        self.slots.iter().map(|slot| &slot.value)
+    }
+
+    /// Where a key stands, or where it belongs.
+    fn position<Q: Ord + ?Sized>(&self, hash: u64, key: &Q) -> Result<usize, usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.slots.binary_search_by(|slot| match slot.hash.cmp(&hash) {
+            Ordering::Equal => slot.key.borrow().cmp(key),
+            unequal => unequal,
+        })
     }
 }
 
-fn shard_of<Q: Hash + ?Sized>(key: &Q) -> usize {
-    let hash = FixedState::with_seed(SHARD_SEED).hash_one(key);
+fn hash_of<Q: Hash + ?Sized>(key: &Q) -> u64 {
+    FixedState::with_seed(SHARD_SEED).hash_one(key)
+}
+
+const fn shard_of(hash: u64) -> usize {
     (hash % SHARDS as u64) as usize
 }
 
@@ -67,12 +96,15 @@ impl<K: Ord + Hash + Clone, V, C: Default> Sharded<K, V, C> {
     where
         K: Borrow<Q>,
     {
-        self.shards[shard_of(key)].map.get(key)
+        let hash = hash_of(key);
+        let shard = &self.shards[shard_of(hash)];
+        shard.position(hash, key).ok().map(|index| &shard.slots[index].value)
     }
 
     /// Sets the value of a key.
     pub fn insert(&mut self, key: K, value: Arc<V>) {
-        self.shard_mut(shard_of(&key)).map.insert(key, value);
+        let slot = self.slot_mut(&key, || value.clone());
+        *slot = value;
     }
 
     /// Takes a key out.
@@ -80,8 +112,9 @@ impl<K: Ord + Hash + Clone, V, C: Default> Sharded<K, V, C> {
     where
         K: Borrow<Q>,
     {
-        if self.get(key).is_some() {
-            self.shard_mut(shard_of(key)).map.remove(key);
+        let hash = hash_of(key);
+        if let Ok(index) = self.shards[shard_of(hash)].position(hash, key) {
+            self.shard_mut(shard_of(hash)).slots.remove(index);
         }
     }
 
@@ -90,8 +123,18 @@ impl<K: Ord + Hash + Clone, V, C: Default> Sharded<K, V, C> {
     where
         V: Clone,
     {
-        let slot = self.shard_mut(shard_of(key)).map.entry(key.clone()).or_insert_with(|| Arc::new(make()));
-        Arc::make_mut(slot)
+        Arc::make_mut(self.slot_mut(key, || Arc::new(make())))
+    }
+
+    /// The place of a key, filled if it was not there.
+    fn slot_mut(&mut self, key: &K, make: impl FnOnce() -> Arc<V>) -> &mut Arc<V> {
+        let hash = hash_of(key);
+        let shard = self.shard_mut(shard_of(hash));
+        let index = shard.position(hash, key).unwrap_or_else(|index| {
+            shard.slots.insert(index, Slot { hash, key: key.clone(), value: make() });
+            index
+        });
+        &mut shard.slots[index].value
     }
 
     /// The shards, in a fixed order.
@@ -99,24 +142,24 @@ impl<K: Ord + Hash + Clone, V, C: Default> Sharded<K, V, C> {
         &self.shards
     }
 
-    /// All values, shard by shard, in key order inside a shard.
+    /// All values, shard by shard.
     pub fn values(&self) -> impl Iterator<Item = &Arc<V>> {
-        self.shards.iter().flat_map(|shard| shard.map.values())
+        self.shards.iter().flat_map(|shard| shard.values())
     }
 
-    /// All entries, shard by shard, in key order inside a shard.
+    /// All entries, shard by shard.
     pub fn entries(&self) -> impl Iterator<Item = (&K, &Arc<V>)> {
-        self.shards.iter().flat_map(|shard| shard.map.iter())
+        self.shards.iter().flat_map(|shard| shard.slots.iter().map(|slot| (&slot.key, &slot.value)))
     }
 
     /// Number of entries.
     pub fn len(&self) -> usize {
-        self.shards.iter().map(|shard| shard.map.len()).sum()
+        self.shards.iter().map(|shard| shard.slots.len()).sum()
     }
 
     /// True if there is no entry.
     pub fn is_empty(&self) -> bool {
-        self.shards.iter().all(|shard| shard.map.is_empty())
+        self.shards.iter().all(|shard| shard.slots.is_empty())
     }
 
     /// The shard for changing it: copied if readers hold it, and its memo emptied in any case.
