@@ -23,6 +23,7 @@ use crate::limits::NodeLimits;
 use crate::listener::{self, Listener};
 use crate::options::actor_options;
 use crate::peers::source::{PeerSource, source_of};
+use crate::peers::start_copy::StartCopy;
 use crate::peers::{Membership, identity};
 use crate::snapshots;
 use crate::telemetry::metrics::{self, HttpMetrics};
@@ -49,6 +50,8 @@ pub struct Node {
     pub connections: Arc<Connections>,
     /// Everything that `/actuator/prometheus` shows.
     pub metric_registry: Arc<Registry>,
+    /// Whether the peers' registry is still on its way to a node that starts.
+    pub start_copy: StartCopy,
     is_stopping: AtomicBool,
     comparison: tokio::sync::Notify,
 }
@@ -76,6 +79,7 @@ impl Node {
             rate_limiter: RateLimiter::new(&settings.registry.rate_limiter, mono_ms),
             credentials: Credentials::default(),
             connections,
+            start_copy: StartCopy::default(),
             is_stopping: AtomicBool::new(false),
             comparison: tokio::sync::Notify::new(),
             metrics,
@@ -232,8 +236,11 @@ pub fn start_with_peers(
     if is_warm {
         node.registry.open_for_traffic(StartedFrom::Snapshot);
     }
+    // Before the first request can come in.
+    let has_peers = source.known().is_none_or(|listed| !listed.is_empty());
+    let copying = has_peers.then(|| node.start_copy.begin());
     let Listener { server, address, closing } = listener::bind(&node)?;
-    let membership = Membership::join(&node, &[address.port()], source);
+    let membership = Membership::join(&node, &[address.port()], source, copying);
     let management = actuator::listen(&node)?.map(|listener| {
         let handle = listener.server.handle();
         actix::spawn(listener.server);

@@ -118,16 +118,24 @@ async fn call(
             instances::register(node, request, payload, app).await
         }
         Resource::Application { app } => applications::application(node, request, version, app).await,
-        Resource::Instance { app, id } => match *method {
-            Method::PUT => instances::renew(node, request, version, app, id).await,
-            Method::DELETE => instances::cancel(node, request, app, id).await,
-            _ => instances::get(node, request, version, app, id).await,
-        },
-        Resource::InstanceStatus { app, id } if method == Method::PUT => {
-            instances::set_status(node, request, app, id).await
+        Resource::Instance { app, id } => {
+            known_or_copied(node, async || match *method {
+                Method::PUT => instances::renew(node, request, version, app, id).await,
+                Method::DELETE => instances::cancel(node, request, app, id).await,
+                _ => instances::get(node, request, version, app, id).await,
+            })
+            .await
         }
-        Resource::InstanceStatus { app, id } => instances::remove_override(node, request, app, id).await,
-        Resource::InstanceMetadata { app, id } => instances::merge_metadata(node, request, app, id).await,
+        Resource::InstanceStatus { app, id } => {
+            known_or_copied(node, async || match *method {
+                Method::PUT => instances::set_status(node, request, app, id).await,
+                _ => instances::remove_override(node, request, app, id).await,
+            })
+            .await
+        }
+        Resource::InstanceMetadata { app, id } => {
+            known_or_copied(node, async || instances::merge_metadata(node, request, app, id).await).await
+        }
         Resource::InstanceById { id } => instances::get_by_id(node, request, version, id).await,
         Resource::Vip { vip, is_secure } => applications::vip(node, request, version, vip, *is_secure).await,
         // Groups exist on Amazon only; elsewhere the Java server answers the same (spec `wire.md` 1.16).
@@ -136,6 +144,17 @@ async fn call(
         Resource::ServerStatus => server::status(node, request).await,
         Resource::StatusOverrides => server::overrides(node).await,
     }
+}
+
+/// Makes a call about one instance once more if the instance is unknown and the copy of the peers' registry, which a node
+/// makes when it starts, has come meanwhile.
+async fn known_or_copied(
+    node: &Node,
+    call: impl AsyncFn() -> Result<HttpResponse, ApiError>,
+) -> Result<HttpResponse, ApiError> {
+    let answer = call().await;
+    let status = answer.as_ref().map_or_else(ApiError::status, HttpResponse::status);
+    if status == StatusCode::NOT_FOUND && node.start_copy.arrives().await { call().await } else { answer }
 }
 
 /// An empty answer that lists the methods of a resource.

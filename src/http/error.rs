@@ -88,7 +88,8 @@ impl ApiError {
         response
     }
 
-    fn status(&self) -> StatusCode {
+    /// The status of the answer.
+    pub fn status(&self) -> StatusCode {
         match self {
             Self::NotFound | Self::Metadata(RegistryError::InstanceNotFound) => StatusCode::NOT_FOUND,
             Self::AccessRefused => StatusCode::FORBIDDEN,

@@ -15,6 +15,7 @@ use super::http::PeerHttp;
 use super::own::Own;
 use super::own_lease::OwnLease;
 use super::source::PeerSource;
+use super::start_copy::OnItsWay;
 use super::sync::{SyncPlan, copy_once};
 use crate::node::Node;
 
@@ -30,9 +31,14 @@ pub struct Membership {
 
 impl Membership {
     /// Starts the senders, copies what the peers hold, opens for traffic and registers this node, if it shall. Returns at
-    /// once; a node without peers has opened by then.
+    /// once; a node without peers has opened by then. `copying` is given up when the first copy has ended.
     #[must_use]
-    pub fn join(node: &Data<Node>, listening: &[u16], source: Box<dyn PeerSource>) -> Self {
+    pub fn join(
+        node: &Data<Node>,
+        listening: &[u16],
+        source: Box<dyn PeerSource>,
+        copying: Option<OnItsWay>,
+    ) -> Self {
         let settings = &node.settings;
         let known = source.known();
         let has_list = known.as_ref().is_none_or(|listed| !listed.is_empty());
@@ -57,7 +63,7 @@ impl Membership {
         let seed = RandomState::new().hash_one("comparisons");
         let comparisons = AntiEntropy::new(node.clone(), http.clone(), directory.urls(), seed);
         membership.spawn(comparisons.compare_for_ever());
-        membership.spawn(start_up(node.clone(), directory, http, membership.own_lease.clone()));
+        membership.spawn(start_up(node.clone(), directory, http, membership.own_lease.clone(), copying));
         membership
     }
 
@@ -90,6 +96,7 @@ async fn start_up(
     mut directory: PeerDirectory,
     http: PeerHttp,
     own_lease: Option<OwnLease>,
+    copying: Option<OnItsWay>,
 ) {
     directory.refresh().await;
     let plan = SyncPlan {
@@ -102,13 +109,14 @@ async fn start_up(
     if copied.is_enough() || has_stand_in {
         open(&node, Some(copied.count));
     }
-    let copying = async {
+    drop(copying);
+    let copying_later = async {
         if !copied.is_enough() {
             copy_later(&node, &plan, &http, has_stand_in).await;
         }
     };
     let interval = Duration::from_millis(node.settings.registry.peers.update_interval_ms.max(1));
-    futures_util::future::join3(copying, hold(own_lease), directory.follow_for_ever(interval)).await;
+    futures_util::future::join3(copying_later, hold(own_lease), directory.follow_for_ever(interval)).await;
 }
 
 /// Goes on asking, as often as configured. A Spring server, which never blocks reads, is open meanwhile; one that must not

@@ -5,6 +5,7 @@
 //! - `directory`: the list over time; starts and stops a sender for each peer.
 //! - `http`: requests to peers.
 //! - `sync`: the copy at the start, before the node opens for traffic.
+//! - `start_copy`: whether that copy is still on its way.
 //! - `anti_entropy`, `digest`: comparing with peers of our kind, and mending.
 //! - `own_lease`: this node as an instance among others.
 //! - `membership`: all of that in order, from start to stop.
@@ -22,6 +23,7 @@ pub mod membership;
 pub mod own;
 pub mod own_lease;
 pub mod source;
+pub mod start_copy;
 pub mod sync;
 mod tls;
 

@@ -135,3 +135,26 @@ fn s76_the_status_of_the_own_record_may_be_another() {
         cluster.until_shown(node, "EUREKA", "node-0", |i| i["status"] == "OUT_OF_SERVICE");
     }
 }
+
+#[test]
+fn what_a_peer_knows_is_not_denied_while_it_is_being_copied() {
+    let mut cluster = Cluster::prepare(2, &[]);
+    cluster.start_node(0);
+    cluster.register(0, "ORDERS", "i-1", 100);
+    // A heartbeat waits for the copy, but not for ever: on a machine that stands still it may be answered before.
+    let is_known = (0..5).any(|_| {
+        cluster.link(1, 0).set(Mode::Held);
+        cluster.start_without_waiting(1);
+        let answer = std::thread::scope(|scope| {
+            let beat = scope.spawn(|| cluster.renew(1, "ORDERS", "i-1", 100));
+            until("the copy is asked for", || cluster.link(1, 0).sent().ends_with("\r\n\r\n"));
+            assert_eq!(cluster.call(1, "GET", "/eureka/apps/", "").status, 403);
+            cluster.link(1, 0).set(Mode::Open);
+            beat.join().expect("an answer")
+        });
+        until("the node opens", || cluster.is_open(1));
+        answer == 200
+    });
+    assert!(is_known);
+    assert_eq!(cluster.renew(1, "ORDERS", "i-2", 100), 404);
+}

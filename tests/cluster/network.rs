@@ -5,6 +5,9 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
+
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// What the link does with connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub(super) enum Mode {
     Cut,
     /// Connections are taken, and nothing comes back.
     Silent,
+    /// What is sent waits until the link is opened.
+    Held,
 }
 
 /// The link.
@@ -130,6 +135,9 @@ impl Shared {
         while let Ok(count @ 1..) = from.read(&mut buffer) {
             if is_request {
                 self.sent.lock().expect("what was sent").extend_from_slice(&buffer[..count]);
+            }
+            while self.is(Mode::Held) {
+                thread::sleep(LOOK_AGAIN);
             }
             if self.is(Mode::Silent) {
                 continue;
