@@ -7,6 +7,10 @@ use heureka_actors::Handle;
 use heureka_protocol::Instance;
 use heureka_registry::{Heartbeat, Origin, RenewalAnswer};
 
+/// How soon this node notices that its own instance is gone: a peer has told it a cancel that was meant for its last life,
+/// and knows no better.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The lease of this node's own instance.
 #[derive(Clone)]
 pub struct OwnLease {
@@ -21,12 +25,23 @@ impl OwnLease {
         Self { handle, instance }
     }
 
-    /// Registers, and renews for ever.
+    /// Registers, and renews for ever; registers again soon after the instance has vanished.
     pub async fn hold(self) {
         let secs = u64::from(self.instance.lease.renewal_interval_secs.max(1).unsigned_abs());
         loop {
             self.register_or_renew().await;
-            tokio::time::sleep(Duration::from_secs(secs)).await;
+            let _ = tokio::time::timeout(Duration::from_secs(secs), self.vanishes()).await;
+        }
+    }
+
+    /// Completes when the registry does not hold the instance any more.
+    async fn vanishes(&self) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let held = self.handle.instance(&self.instance.app, &self.instance.instance_id).await;
+            if matches!(held, Ok(None)) {
+                return;
+            }
         }
     }
 

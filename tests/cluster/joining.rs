@@ -158,3 +158,21 @@ fn what_a_peer_knows_is_not_denied_while_it_is_being_copied() {
     assert!(is_known);
     assert_eq!(cluster.renew(1, "ORDERS", "i-2", 100), 404);
 }
+
+#[test]
+fn a_node_that_a_peer_takes_for_its_last_life_is_there_again_at_once() {
+    let own = [
+        ("eureka.client.register-with-eureka", "true"),
+        ("eureka.instance.lease-renewal-interval-in-seconds", "3600"),
+    ];
+    let cluster = Cluster::start(2, &own);
+    cluster.until_shown(1, "EUREKA", "node-0", |_| true);
+    let replica = [("x-netflix-discovery-replication", "true")];
+    for node in [0, 1] {
+        let answer = cluster.call_with(node, "DELETE", "/eureka/apps/EUREKA/node-0", &replica, "");
+        assert_eq!(answer.status, 200);
+    }
+    for node in [0, 1] {
+        cluster.until_shown(node, "EUREKA", "node-0", |i| i["status"] == "UP");
+    }
+}
