@@ -58,21 +58,12 @@ impl AppActor {
     /// The mailbox waits meanwhile.
     fn recover(&mut self, ctx: &mut Context<Self>) {
         self.core.shared.metrics.actor_panics.inc();
-        let name = self.core.application.name().clone();
-        let records = self.cache.send(RecordsOf(name.clone()));
+        let records = self.cache.send(RecordsOf(self.core.application.name().clone()));
         let rebuilt = records.into_actor(self).map(move |records, actor, _| {
             let Ok(records) = records else { return };
-            let old = &actor.core.application;
-            let overrides: Vec<_> = old.overrides().map(|(id, status)| (id.clone(), status)).collect();
-            let tombstones: Vec<_> =
-                old.tombstones().map(|(id, tombstone)| (id.clone(), *tombstone)).collect();
-            let now = actor.core.shared.clock.now();
-            let next = old.next_sequence();
-            let mut application = Application::from_records(name, records, overrides, next, now);
-            for (id, tombstone) in tombstones {
-                application.restore_tombstone(id, tombstone, &actor.core.shared.options.rules);
-            }
-            actor.core.application = application;
+            let shared = &actor.core.shared;
+            let rules = &shared.options.rules;
+            actor.core.application = actor.core.application.rebuilt(records, shared.clock.now(), rules);
             actor.publish();
         });
         ctx.wait(rebuilt);

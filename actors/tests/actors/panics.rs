@@ -36,6 +36,27 @@ async fn an_application_that_panics_goes_on_with_all_its_instances() {
 }
 
 #[actix::test]
+async fn an_override_stays_that_of_the_client_who_set_it() {
+    tokio::time::pause();
+    let registry = registry(options());
+    for id in ["a", "b"] {
+        registry.register(instance("SHOP", id), Origin::Client).await.expect("registered");
+        registry.set_status("SHOP", id, Status::OutOfService, None, Origin::Client).await.expect("set");
+    }
+    registry.remove_override("SHOP", "b", None, None, Origin::Client).await.expect("removed");
+    let app = AppName::new("SHOP");
+    // What a comparison with a peer tells of each instance: when a client has last set or removed its override here.
+    let recorded = |core: &mut AppCore| {
+        core.for_comparison().records.into_iter().map(|(_, recorded)| recorded).collect::<Vec<_>>()
+    };
+    let before = registry.perform(&app, recorded).await.expect("performed");
+    assert!(before.as_ref().is_some_and(|times| times.iter().all(|time| *time > 0)), "{before:?}");
+    let failed = registry.perform(&app, |_: &mut AppCore| panic!("on purpose")).await;
+    assert!(matches!(failed, Err::<Option<()>, _>(Refused::Internal)));
+    assert_eq!(registry.perform(&app, recorded).await.expect("performed"), before);
+}
+
+#[actix::test]
 async fn every_further_panic_is_survived_too() {
     tokio::time::pause();
     let registry = registry(options());

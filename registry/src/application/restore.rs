@@ -38,6 +38,30 @@ impl Application {
         app
     }
 
+    /// The same application, built anew from the records that it has announced: a step of it has failed half-way. What no
+    /// record shows is kept too: who has set or removed an override and when, whom a 404 has asked for its status, and
+    /// what was cancelled. It goes on where it was; to nobody does it look like a start.
+    #[must_use]
+    pub fn rebuilt(&self, records: impl IntoIterator<Item = Arc<Record>>, now: Now, rules: &Rules) -> Self {
+        let overrides: Vec<_> = self.overrides().map(|(id, status)| (Arc::clone(id), status)).collect();
+        let mut app = Self::from_records(self.name.clone(), records, overrides, self.next_sequence, now);
+        for (id, entry) in &mut app.overrides {
+            if let Some(known) = self.overrides.get(id) {
+                entry.carry(known);
+            }
+        }
+        for (id, slot) in &mut app.leases {
+            if let Some(known) = self.leases.get(id) {
+                slot.was_asked_for_status = known.was_asked_for_status;
+                slot.override_removed_wall_ms = known.override_removed_wall_ms;
+            }
+        }
+        for (id, tombstone) in self.tombstones() {
+            app.restore_tombstone(Arc::clone(id), *tombstone, rules);
+        }
+        app
+    }
+
     /// Brings every status in line with the rules: after a restart, or when the state of an auto-scaling group has
     /// changed. Leases are not renewed. One change for each instance that was not in line.
     pub fn correct_statuses(&mut self, origin: Origin, now: Now, rules: &Rules) -> Vec<Change> {
@@ -71,6 +95,17 @@ impl Application {
             Override::orphaned(status, Origin::StartUp, now)
         };
         self.overrides.insert(id, entry);
+    }
+}
+
+impl Override {
+    /// Takes over who set it and when, and since when it has no lease if it still has none.
+    const fn carry(&mut self, known: &Self) {
+        self.origin = known.origin;
+        self.since_wall_ms = known.since_wall_ms;
+        if self.orphaned_mono_ms.is_some() && known.orphaned_mono_ms.is_some() {
+            self.orphaned_mono_ms = known.orphaned_mono_ms;
+        }
     }
 }
 

@@ -14,6 +14,33 @@ fn restarted(node: &Node, records: Vec<Arc<Record>>) -> Application {
 }
 
 #[test]
+fn what_is_rebuilt_after_a_failed_step_goes_on_where_it_was() {
+    let mut node = Node::with_one();
+    for id in ["i-2", "i-3", "i-4"] {
+        node.register(says(id, Status::Up, 1));
+    }
+    node.set_status("i-1", Status::OutOfService);
+    node.app.set_status("i-2", Status::Down, None, Origin::Peer, node.now, &node.rules);
+    node.set_status("i-3", Status::Down);
+    node.pass(1_000);
+    let removed_ms = node.now.wall_ms;
+    node.app.remove_override("i-3", None, None, Origin::Client, node.now, &node.rules);
+    node.app.cancel("i-4", Origin::Client, node.now, &node.rules);
+    let known = |app: &Application| {
+        let overrides: Vec<_> = app.overrides().map(|(id, _)| *app.override_of(id).unwrap()).collect();
+        let recorded = ["i-1", "i-2", "i-3"].map(|id| app.override_recorded_wall_ms(id));
+        (overrides, recorded, app.tombstones().count(), app.totals(), app.next_sequence())
+    };
+    let before = known(&node.app);
+    assert_eq!((before.1[1], before.1[2], before.2), (0, removed_ms, 1));
+    node.pass(5_000);
+    let records: Vec<_> = node.app.records().cloned().collect();
+    node.app = node.app.rebuilt(records, node.now, &node.rules);
+    check_application(&node.app).unwrap();
+    assert_eq!(known(&node.app), before);
+}
+
+#[test]
 fn nothing_is_lost_and_heartbeats_go_on() {
     let mut node = Node::with_one();
     node.register(says("i-2", Status::Down, 1));

@@ -220,7 +220,10 @@ impl Real {
         if let Some(record) = broken.and_then(|who| self.apps[who.app].get(&id_text(who.id))) {
             record.lease.clock.retire();
         }
-        self.start_again(|_| true);
+        for app in &mut self.apps {
+            let records: Vec<_> = app.records().cloned().collect();
+            *app = app.rebuilt(records, self.now, &self.rules);
+        }
     }
 
     pub fn restart(&mut self, lost: Who) {

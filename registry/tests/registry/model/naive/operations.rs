@@ -252,7 +252,11 @@ impl Naive {
             self.leases[at].version = self.versions;
             self.leases[at].clock_ms = self.now.mono_ms;
         }
-        self.after_restart();
+        let (leases, now_ms) = (&self.leases, self.now.mono_ms);
+        for entry in &mut self.overrides {
+            let has_lease = leases.iter().any(|lease| lease.who == entry.who);
+            entry.orphan_since_ms = if has_lease { None } else { entry.orphan_since_ms.or(Some(now_ms)) };
+        }
     }
 
     pub fn restart(&mut self, lost: Who) {
