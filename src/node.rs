@@ -45,7 +45,7 @@ pub struct Node {
     /// Java's rate limiter.
     pub rate_limiter: RateLimiter,
     /// Checks passwords.
-    pub credentials: Credentials,
+    pub credentials: Arc<Credentials>,
     /// Open connections.
     pub connections: Arc<Connections>,
     /// Everything that `/actuator/prometheus` shows.
@@ -64,10 +64,12 @@ impl Node {
         snapshots: Option<Arc<Snapshots>>,
     ) -> Self {
         let metrics = HttpMetrics::default();
-        let connections = Arc::default();
+        let limits = &settings.limits;
+        let connections = Arc::new(Connections::new(limits.max_body_bytes_in_flight));
+        let credentials = Arc::new(Credentials::new(limits.max_waiting_password_checks));
         let shows_instances = settings.registry.metrics_enabled;
         let mut metric_registry =
-            metrics::collect(registry.shared(), &metrics, &connections, shows_instances);
+            metrics::collect(registry.shared(), &metrics, &connections, &credentials, shows_instances);
         let eureka = metric_registry.sub_registry_with_prefix("eureka");
         replication.register_metrics(eureka);
         if let Some(snapshots) = &snapshots {
@@ -77,7 +79,7 @@ impl Node {
         Self {
             limits: NodeLimits::of(&settings.limits),
             rate_limiter: RateLimiter::new(&settings.registry.rate_limiter, mono_ms),
-            credentials: Credentials::default(),
+            credentials,
             connections,
             start_copy: StartCopy::default(),
             is_stopping: AtomicBool::new(false),

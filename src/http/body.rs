@@ -15,8 +15,6 @@ use tokio::time::{Instant, timeout_at};
 const GRACE: Duration = Duration::from_secs(5);
 /// Bytes of each body that are not counted: registrations pass, however many large bodies are on their way.
 const FREE_BYTES: usize = 16 * 1024;
-/// Counted bytes of all bodies together.
-const HELD_MAX: usize = 256 << 20;
 
 /// Bounds of one body.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +55,23 @@ pub struct BodyBudget {
     max: usize,
 }
 
-impl Default for BodyBudget {
-    fn default() -> Self {
-        Self { held: AtomicUsize::new(0), max: HELD_MAX }
+impl BodyBudget {
+    /// A budget of so many bytes (`heureka.limits.max-body-bytes-in-flight`).
+    #[must_use]
+    pub const fn new(max: usize) -> Self {
+        Self { held: AtomicUsize::new(0), max }
+    }
+
+    /// Bytes that are counted now.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// How many may be.
+    #[must_use]
+    pub const fn max(&self) -> usize {
+        self.max
     }
 }
 
@@ -207,7 +219,7 @@ mod tests {
 
     #[test]
     fn small_bodies_always_fit_and_large_ones_as_long_as_there_is_room() {
-        let budget = BodyBudget { held: AtomicUsize::new(0), max: 1000 };
+        let budget = BodyBudget::new(1000);
         let share = || Share { budget: &budget, bytes: 0 };
         let (mut first, mut second, mut small) = (share(), share(), share());
         assert!(first.grow_to(FREE_BYTES) && first.grow_to(FREE_BYTES + 600));
@@ -215,7 +227,7 @@ mod tests {
         assert!(!second.grow_to(FREE_BYTES + 401));
         assert!(small.grow_to(FREE_BYTES));
         drop((first, second, small));
-        assert_eq!(budget.held.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.held(), 0);
         assert!(share().grow_to(FREE_BYTES + 1000));
     }
 }

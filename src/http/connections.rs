@@ -26,7 +26,7 @@ const FEW_CONNECTIONS: usize = 256;
 const LARGE_PIECE_BYTES: usize = 1 << 20;
 
 /// What callers hold of the node.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Connections {
     /// Open connections per address. Locked once when a connection opens and once when it closes.
     open: Mutex<HashMap<IpAddr, usize>>,
@@ -43,6 +43,12 @@ struct Connection {
 }
 
 impl Connections {
+    /// None open yet; bodies on their way in may hold so many bytes together.
+    #[must_use]
+    pub fn new(body_bytes_max: usize) -> Self {
+        Self { open: Mutex::default(), total: AtomicUsize::new(0), bodies: BodyBudget::new(body_bytes_max) }
+    }
+
     fn enter(self: &Arc<Self>, address: IpAddr, limit: usize) -> Connection {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(address).or_insert(0);

@@ -19,9 +19,6 @@ use super::path::Target;
 use super::reply;
 use crate::node::Node;
 
-/// Checks of hashed passwords that may wait; above it a caller is told to come back.
-const WAITING_CHECKS_MAX: usize = 32;
-
 /// Refuses a request without valid credentials: 401 with a challenge. Only the health endpoint is open to all; wrong
 /// credentials are refused there too. Nothing ever asks for a CSRF token.
 pub async fn refuse(request: &HttpRequest, node: &Node, target: &Target<'_>) -> Option<HttpResponse> {
@@ -80,23 +77,38 @@ enum Verdict {
 #[derive(Debug)]
 pub struct Credentials {
     last_good: Mutex<Option<HeaderValue>>,
-    /// One permit for each check that may wait or run.
+    /// One permit for each check that may wait or run; without one a caller is told to come back.
     places: Arc<Semaphore>,
+    places_max: usize,
     /// The one check that runs.
     turn: Arc<Semaphore>,
 }
 
-impl Default for Credentials {
-    fn default() -> Self {
+impl Credentials {
+    /// So many checks of hashed passwords may wait (`heureka.limits.max-waiting-password-checks`).
+    #[must_use]
+    pub fn new(places_max: usize) -> Self {
+        let places_max = places_max.min(Semaphore::MAX_PERMITS);
         Self {
             last_good: Mutex::default(),
-            places: Arc::new(Semaphore::new(WAITING_CHECKS_MAX)),
+            places: Arc::new(Semaphore::new(places_max)),
+            places_max,
             turn: Arc::new(Semaphore::new(1)),
         }
     }
-}
 
-impl Credentials {
+    /// Checks that wait or run.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.places_max.saturating_sub(self.places.available_permits())
+    }
+
+    /// How many may.
+    #[must_use]
+    pub const fn waiting_max(&self) -> usize {
+        self.places_max
+    }
+
     async fn check(&self, header: &HeaderValue, user: &BasicAuth) -> Verdict {
         match user.form {
             PasswordForm::Plain if is_right(header, user) => Verdict::Granted,
@@ -185,7 +197,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_right_header_is_checked_once_and_a_wrong_one_always() {
-        let (credentials, user) = (Credentials::default(), hashed("secret"));
+        let (credentials, user) = (Credentials::new(1), hashed("secret"));
         for _ in 0..2 {
             assert_eq!(credentials.check(&header("u:secret"), &user).await, Verdict::Granted);
             assert_eq!(credentials.check(&header("u:Secret"), &user).await, Verdict::Refused);
@@ -195,16 +207,16 @@ mod tests {
 
     #[actix_web::test]
     async fn checks_never_run_on_the_thread_of_the_caller_and_only_so_many_wait() {
-        let (credentials, user) = (Credentials::default(), hashed("secret"));
+        let (credentials, user) = (Credentials::new(3), hashed("secret"));
         assert_eq!(credentials.check(&header("u:secret"), &user).await, Verdict::Granted);
         // While the only turn is taken nothing is checked, whoever asks.
         let turn = credentials.turn.clone().acquire_owned().await.expect("a turn");
         let wrong = header("u:wrong");
-        let mut waiting: Vec<_> =
-            (0..WAITING_CHECKS_MAX).map(|_| Box::pin(credentials.check(&wrong, &user))).collect();
+        let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(credentials.check(&wrong, &user))).collect();
         for check in &mut waiting {
             assert!(check.as_mut().now_or_never().is_none());
         }
+        assert_eq!((credentials.waiting(), credentials.waiting_max()), (3, 3));
         assert_eq!(credentials.check(&wrong, &user).await, Verdict::Busy);
         assert_eq!(
             credentials.check(&header("u:secret"), &user).await,

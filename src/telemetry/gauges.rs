@@ -12,8 +12,6 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeMet
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-use crate::http::connections::Connections;
-
 /// Writes gauges of one moment.
 pub(super) struct Gauges<'a>(pub DescriptorEncoder<'a>);
 
@@ -87,15 +85,14 @@ impl Value for f64 {
 #[derive(Debug)]
 pub struct RegistryGauges {
     shared: Arc<Shared>,
-    connections: Arc<Connections>,
     shows_instances: bool,
 }
 
 impl RegistryGauges {
     /// Gauges of one node.
     #[must_use]
-    pub fn new(shared: Arc<Shared>, connections: Arc<Connections>, shows_instances: bool) -> Self {
-        Self { shared, connections, shows_instances }
+    pub const fn new(shared: Arc<Shared>, shows_instances: bool) -> Self {
+        Self { shared, shows_instances }
     }
 
     fn self_preservation(&self, gauges: &mut Gauges<'_>) -> fmt::Result {
@@ -147,8 +144,7 @@ impl RegistryGauges {
         gauges.set("eureka_cache_backlog_limit", help, cache.limit())?;
         gauges.set("eureka_writes_in_flight", "Writes on their way to an application", writes.len())?;
         let help = "Writes on their way to an application above which more are refused";
-        gauges.set("eureka_writes_in_flight_limit", help, writes.limit())?;
-        gauges.set("eureka_http_connections", "Open connections", self.connections.len())
+        gauges.set("eureka_writes_in_flight_limit", help, writes.limit())
     }
 }
 

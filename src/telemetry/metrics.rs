@@ -7,12 +7,14 @@ use heureka_actors::Shared;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 
+use super::edge_gauges::EdgeGauges;
 use super::gauges::RegistryGauges;
 use super::latency::{Call, Latencies, Timer};
 use super::process_gauges::ProcessGauges;
 use crate::http::connections::Connections;
 use crate::http::identity::Identities;
 use crate::http::path::Resource;
+use crate::http::security::Credentials;
 
 /// Fetches by kind, as Java's `getAll...` counters (spec `registry.md` 8.1).
 #[derive(Debug, Default)]
@@ -105,13 +107,15 @@ pub fn collect(
     shared: &Arc<Shared>,
     http: &HttpMetrics,
     connections: &Arc<Connections>,
+    credentials: &Arc<Credentials>,
     shows_instances: bool,
 ) -> Registry {
     let mut registry = Registry::default();
     shared.metrics.register(registry.sub_registry_with_prefix("eureka"));
     http.register(&mut registry);
-    let gauges = RegistryGauges::new(shared.clone(), connections.clone(), shows_instances);
+    let gauges = RegistryGauges::new(shared.clone(), shows_instances);
     registry.register_collector(Box::new(gauges));
+    registry.register_collector(Box::new(EdgeGauges::new(connections.clone(), credentials.clone())));
     registry.register_collector(Box::new(ProcessGauges::new(shared.clone())));
     registry
 }

@@ -1,5 +1,6 @@
 //! What operators see of a node from outside its pages: logs and metrics.
 
+pub mod edge_gauges;
 pub mod gauges;
 pub mod latency;
 pub mod logging;

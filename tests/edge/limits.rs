@@ -91,6 +91,39 @@ fn a_slow_body_is_cut_off_and_holds_nobody_up() {
 }
 
 #[test]
+fn large_bodies_together_have_a_bound_and_small_ones_pass() {
+    let limits = ["registration-body-bytes", "batch-body-bytes", "max-body-bytes-in-flight"]
+        .map(|name| format!("heureka.limits.{name}"));
+    let node = node(&[
+        ("eureka.server.use-read-only-response-cache", "false"),
+        (&limits[0], "64KB"),
+        (&limits[1], "64KB"),
+        (&limits[2], "64KB"),
+    ]);
+    let port = node.port();
+    register(port, "GOOD", "good");
+    let large = format!("{:60000}", instance("ORDERS", "large"));
+    let head = format!(
+        "POST /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        large.len()
+    );
+    let mut held = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    held.write_all(head.as_bytes()).expect("sent");
+    held.write_all(&large.as_bytes()[..59_999]).expect("sent but for the last byte");
+    // As soon as the node has the first one, there is no room for another.
+    let refused =
+        (0..2_000).map(|_| post(port, "ORDERS", large.as_bytes())).find(|answer| answer.status != 204);
+    let refused = refused.expect("a large body is refused at last");
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    let scrape = get(port, "/actuator/prometheus").text();
+    assert!(scrape.contains("\neureka_bodies_in_flight_limit_bytes 65536\n"), "{scrape}");
+    register(port, "GOOD", "good");
+    drop(held);
+    let again = (0..2_000).any(|_| post(port, "ORDERS", large.as_bytes()).status == 204);
+    assert!(again, "the room of a body that was given up is free again");
+}
+
+#[test]
 fn a_silent_connection_is_closed() {
     let node = node(&[("heureka.limits.header-timeout-ms", "500")]);
     let mut silent = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");

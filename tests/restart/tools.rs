@@ -21,7 +21,7 @@ fn a_snapshot_is_inspected_verified_and_carried_into_another_folder() {
     let in_use = home.output(&["snapshot", "verify", "heureka-data"]);
     assert_eq!(in_use.status.code(), Some(1));
     assert!(text(&in_use.stderr).contains(&format!("in use by process {}", node.pid())));
-    let before = node.fetch();
+    let before = std::iter::repeat_with(|| node.fetch()).find(|fetched| fetched.0.len() == 2).expect("both");
     node.stop();
 
     let good = home.output(&["snapshot", "verify", "heureka-data"]);

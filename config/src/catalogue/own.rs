@@ -61,6 +61,18 @@ pub(super) const OWN: &[KeySpec] = &[
         "A body that arrives slower than this is answered 408, so that slow senders cannot hold connections. 0 turns the floor off.",
     ),
     acts(
+        "heureka.limits.max-body-bytes-in-flight",
+        Kind::Size,
+        "256MB",
+        "Bodies on their way in, together; more is answered 503 with Retry-After. The first 16 KB of each are not counted, so registrations always pass. Must hold at least one body of the largest size.",
+    ),
+    acts(
+        "heureka.limits.max-waiting-password-checks",
+        POSITIVE,
+        "32",
+        "Hashed passwords that wait for their check; more is answered 503 with Retry-After. One takes a tenth of a second, and one is checked at a time.",
+    ),
+    acts(
         "heureka.limits.metadata-max-keys",
         POSITIVE,
         "64",

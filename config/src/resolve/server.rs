@@ -98,7 +98,7 @@ pub(super) fn limits(r: &mut Reader<'_>) -> LimitSettings {
     let d = LimitSettings::default();
     let boot_header = r.size("server.max-http-request-header-size");
     let tomcat_connections = r.optional_number("server.tomcat.max-connections");
-    LimitSettings {
+    let limits = LimitSettings {
         registration_body_bytes: bytes(
             r,
             "heureka.limits.registration-body-bytes",
@@ -113,6 +113,13 @@ pub(super) fn limits(r: &mut Reader<'_>) -> LimitSettings {
         header_timeout_ms: r.number("heureka.limits.header-timeout-ms", d.header_timeout_ms),
         body_timeout_ms: r.number("heureka.limits.body-timeout-ms", d.body_timeout_ms),
         body_min_bytes_per_sec: r.number("heureka.limits.body-min-bytes-per-sec", d.body_min_bytes_per_sec),
+        max_body_bytes_in_flight: bytes(
+            r,
+            "heureka.limits.max-body-bytes-in-flight",
+            d.max_body_bytes_in_flight,
+        ),
+        max_waiting_password_checks: r
+            .number("heureka.limits.max-waiting-password-checks", d.max_waiting_password_checks),
         metadata_max_keys: r.number("heureka.limits.metadata-max-keys", d.metadata_max_keys),
         metadata_max_bytes: bytes(r, "heureka.limits.metadata-max-bytes", d.metadata_max_bytes),
         max_connections: r
@@ -124,7 +131,16 @@ pub(super) fn limits(r: &mut Reader<'_>) -> LimitSettings {
         max_instances_per_application: r
             .number("heureka.limits.max-instances-per-application", d.max_instances_per_application),
         cache_backlog: r.number("heureka.limits.cache-backlog", d.cache_backlog),
+    };
+    let largest = limits.registration_body_bytes.max(limits.batch_body_bytes);
+    if limits.max_body_bytes_in_flight < largest {
+        let needs = format!(
+            "must be at least {largest} bytes, the larger of heureka.limits.registration-body-bytes and \
+             heureka.limits.batch-body-bytes, or such a body would be refused for ever"
+        );
+        r.wrong_as_written("heureka.limits.max-body-bytes-in-flight", needs);
     }
+    limits
 }
 
 fn bytes(r: &mut Reader<'_>, key: &'static str, default: usize) -> usize {

@@ -15,6 +15,10 @@ pub struct LimitSettings {
     pub body_timeout_ms: u64,
     /// A body that comes slower than this is refused, bytes per second.
     pub body_min_bytes_per_sec: u64,
+    /// Bodies on their way in, together, bytes; the first of each are not counted.
+    pub max_body_bytes_in_flight: usize,
+    /// Hashed passwords that may wait for their check.
+    pub max_waiting_password_checks: usize,
     /// Entries of one instance's metadata.
     pub metadata_max_keys: usize,
     /// Keys and values of one instance's metadata together, bytes.
@@ -42,6 +46,8 @@ impl Default for LimitSettings {
             header_timeout_ms: 5_000,
             body_timeout_ms: 15_000,
             body_min_bytes_per_sec: 1_024,
+            max_body_bytes_in_flight: 256 << 20,
+            max_waiting_password_checks: 32,
             metadata_max_keys: 64,
             metadata_max_bytes: 16 << 10,
             max_connections: 16_384,

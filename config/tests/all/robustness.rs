@@ -16,6 +16,7 @@ fn wrong_values_name_key_value_source_and_what_is_allowed() {
         ("eureka.client.fetch-registry", "perhaps", "true, on, yes, 1"),
         ("heureka.lease-expiry", "never", "one of java, exact"),
         ("heureka.limits.header-bytes", "16 K", "a size such as"),
+        ("heureka.limits.max-body-bytes-in-flight", "1MB", "must be at least 8388608 bytes"),
         ("spring.lifecycle.timeout-per-shutdown-phase", "soon", "a length of time"),
         ("heureka.placement.http-workers", "0", "auto or a whole number"),
         ("server.address", "not an address", "IP address"),

@@ -79,6 +79,10 @@ const COMPANIONS: &[(&str, &[(&str, &str)])] = &[
         &[("eureka.client.eureka-server-d-n-s-name", "d"), ("eureka.client.eureka-server-port", "1")],
     ),
     ("eureka.client.proxy-", &[("eureka.client.proxy-host", "h"), ("eureka.client.proxy-port", "1")]),
+    (
+        "heureka.limits.max-body-bytes-in-flight",
+        &[("heureka.limits.registration-body-bytes", "1KB"), ("heureka.limits.batch-body-bytes", "1KB")],
+    ),
     ("spring.security.user.name", &[("spring.security.user.password", "p")]),
     ("management.server.", &[("management.server.port", "9000")]),
     ("eureka.client.availability-zones", &[("eureka.client.service-url.zone-a", "http://a/")]),
