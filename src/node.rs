@@ -237,6 +237,7 @@ pub fn start_with_peers(
     let node = web::Data::new(node);
     if is_warm {
         node.registry.open_for_traffic(StartedFrom::Snapshot);
+        tracing::info!("open for traffic: with what the snapshot has kept");
     }
     // Before the first request can come in.
     let has_peers = source.known().is_none_or(|listed| !listed.is_empty());

@@ -108,6 +108,12 @@ impl fmt::Display for Problem {
     }
 }
 
+/// One problem in one line; several below a heading, a line each.
 fn all(problems: &[Problem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    match problems {
+        [problem] => problem.to_string(),
+        _ => problems.iter().fold(format!("{} settings are wrong:", problems.len()), |text, problem| {
+            format!("{text}\n  {problem}")
+        }),
+    }
 }

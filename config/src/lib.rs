@@ -66,7 +66,7 @@ pub fn load_with(invocation: &Invocation, host: &dyn HostFacts) -> Result<Loaded
     let (settings, mut report) = resolve::resolve(&stack, &invocation.working_dir, host)?;
     report.files = files.names;
     report.profiles = files.profiles;
-    report.notices.splice(0..0, files.notices);
+    report.notices.splice(0..0, sources::odd_arguments(&invocation.args).into_iter().chain(files.notices));
     Ok(Loaded { settings, report })
 }
 

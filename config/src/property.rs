@@ -4,6 +4,9 @@ use crate::key;
 use std::collections::HashMap;
 use std::fmt;
 
+/// Where arguments stand.
+pub(crate) const COMMAND_LINE: &str = "command line";
+
 /// Where a value comes from, in words an operator can act on. Never contains the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -35,9 +38,12 @@ impl fmt::Display for Origin {
             Self::File { path, line: Some(line) } => write!(f, "{path}:{line}"),
             Self::File { path, line: None } => f.write_str(path),
             Self::Environment(name) => write!(f, "environment variable {name}"),
+            Self::SystemProperty { carrier } if carrier == COMMAND_LINE => {
+                write!(f, "-D on the {COMMAND_LINE}")
+            }
             Self::SystemProperty { carrier } => write!(f, "-D in {carrier}"),
             Self::Json => f.write_str("SPRING_APPLICATION_JSON"),
-            Self::Argument => f.write_str("command line"),
+            Self::Argument => f.write_str(COMMAND_LINE),
             Self::Given => f.write_str("given"),
         }
     }

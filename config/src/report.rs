@@ -15,6 +15,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// Files and profiles in one line.
+    pub fn places(&self) -> String {
+        let files =
+            if self.files.is_empty() { "none, defaults hold".to_owned() } else { self.files.join(", ") };
+        format!("configuration files: {files}; profiles: {}", self.profiles.join(", "))
+    }
+
     /// Every key that acts with its value (secrets masked) and its source: what `heureka config` prints.
     pub fn effective(&self) -> &[Effective] {
         &self.effective
@@ -39,7 +46,8 @@ pub struct Effective {
 
 impl fmt::Display for Effective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}   ({})", self.key, self.value, self.source)
+        let value = if self.value.is_empty() { "\"\"" } else { &self.value };
+        write!(f, "{} = {value}   ({})", self.key, self.source)
     }
 }
 
@@ -50,6 +58,15 @@ pub enum Severity {
     Info,
     /// Probably not what was meant.
     Warning,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Info => "note",
+            Self::Warning => "warning",
+        })
+    }
 }
 
 /// A remark on one key or file.
@@ -95,6 +112,10 @@ impl Notice {
 
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A variable's own name is all that there is to say of its place.
+        if self.source.ends_with(&format!(" variable {}", self.key)) {
+            return write!(f, "{}: {}", self.source, self.message);
+        }
         write!(f, "{} ({}): {}", self.key, self.source, self.message)
     }
 }

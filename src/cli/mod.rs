@@ -76,13 +76,20 @@ fn parse(args: &[String]) -> Result<(Command, Vec<String>), String> {
             "config" => Command::Config,
             "check" => Command::Check,
             "healthcheck" => Command::HealthCheck,
-            other => return Err(format!("unknown command {other:?}; see heureka --help")),
+            other => return Err(unknown_word(args, other, "unknown command")),
         },
-        [_, second, ..] => {
-            return Err(format!("unexpected word {second:?}; settings are written --key=value"));
-        }
+        [_, second, ..] => return Err(unknown_word(args, second, "unexpected word")),
     };
     Ok((command, settings.into_iter().cloned().collect()))
+}
+
+/// A word behind an option without a value was probably meant to be that value.
+fn unknown_word(args: &[String], word: &str, what: &str) -> String {
+    let before = args.iter().position(|arg| arg == word).and_then(|at| args.get(at.checked_sub(1)?));
+    match before.filter(|option| option.starts_with("--") && !option.contains('=')) {
+        Some(option) => format!("{what} {word:?}; settings are written with =, as in {option}={word}"),
+        None => format!("{what} {word:?}; see heureka --help"),
+    }
 }
 
 /// Runs the command that the process was started with.
@@ -102,7 +109,7 @@ pub fn main() -> ExitCode {
             println!("heureka {}", env!("CARGO_PKG_VERSION"));
             return ExitCode::SUCCESS;
         }
-        Command::Run => load(settings).and_then(run::run),
+        Command::Run => return run(settings),
         Command::Config => load(settings).and_then(|loaded| config::print(&loaded)),
         Command::Check => load(settings).and_then(|loaded| config::check(&loaded)),
         Command::HealthCheck => load(settings).and_then(|loaded| healthcheck::ask(&loaded.settings)),
@@ -114,6 +121,24 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("heureka: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A configuration that cannot be used is told like any other mistake of a command; what happens later stands in the log.
+fn run(settings: Vec<String>) -> ExitCode {
+    let loaded = match load(settings) {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            eprintln!("heureka: {error:#}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match run::run(loaded) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("the node ends: {error:#}");
             ExitCode::FAILURE
         }
     }
@@ -146,5 +171,8 @@ mod tests {
         );
         assert_eq!(parsed(&["config", "--help"]).map(|(command, _)| command), Ok(Command::Help));
         assert!(parsed(&["start"]).is_err() && parsed(&["run", "now"]).is_err());
+        for args in [&["check", "--server.port", "9000"][..], &["--server.port", "9000"]] {
+            assert!(parsed(args).unwrap_err().ends_with("as in --server.port=9000"), "{args:?}");
+        }
     }
 }

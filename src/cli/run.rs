@@ -41,13 +41,7 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
 
 fn announce_configuration(loaded: &Loaded) {
     let report = &loaded.report;
-    let files =
-        if report.files.is_empty() { "none, defaults hold".to_owned() } else { report.files.join(", ") };
-    let profiles = report.profiles.join(", ");
-    tracing::info!(
-        "Heureka {} starts; configuration files: {files}; profiles: {profiles}",
-        env!("CARGO_PKG_VERSION")
-    );
+    tracing::info!("Heureka {} starts; {}", env!("CARGO_PKG_VERSION"), report.places());
     for notice in &report.notices {
         match notice.severity {
             Severity::Warning => tracing::warn!("{notice}"),

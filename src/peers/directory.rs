@@ -142,7 +142,7 @@ impl PeerDirectory {
         self.urls.set(self.peers.iter().map(|peer| peer.url.clone()).collect());
         self.replication.set_links(self.peers.iter().map(|peer| Arc::clone(&peer.link)).collect());
         for gone in old {
-            tracing::info!(peer = gone.link.url(), "no peer any more");
+            tracing::info!(peer = gone.link.url(), "changes go to this peer no more");
             gone.link.close();
         }
     }
@@ -167,7 +167,7 @@ impl PeerDirectory {
         let sender =
             PeerReplicatorActor::new(replication, Arc::clone(&link), transport, handle, self.limits, seed)
                 .start();
-        tracing::info!(peer = link.url(), "peer");
+        tracing::info!(peer = link.url(), "changes go to a peer");
         Ok(Peer { url, link, sender })
     }
 

@@ -147,8 +147,19 @@ fn open(node: &Node, copied: Option<u64>) {
         None | Some(0) => StartedFrom::Peers(stand_in),
         Some(count) => StartedFrom::Peers(count),
     };
+    let was_open = node.registry.shared().is_opened();
     node.registry.open_for_traffic(from);
-    tracing::info!(?from, "open for traffic");
+    let why = match copied {
+        None if was_open => return,
+        None => "there are no peers to copy from".to_owned(),
+        Some(0) => "no peer has given an instance".to_owned(),
+        Some(count) => format!("the peers have given {count} instances"),
+    };
+    if was_open {
+        tracing::info!("{why}");
+    } else {
+        tracing::info!("open for traffic: {why}");
+    }
 }
 
 async fn hold(own_lease: Option<OwnLease>) {

@@ -12,13 +12,16 @@ use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::fmt::time::ChronoLocal;
 
+/// RFC 3339 in local time, as precise as a person can use.
+const TIME: &str = "%Y-%m-%dT%H:%M:%S%.3f%:z";
+
 /// Starts logging for the process. A second call changes nothing: the first one holds.
 pub fn start(settings: &LoggingSettings) {
     // The server's own lines repeat what the node says itself; a level for it in the settings comes later and wins.
     let filter = EnvFilter::try_new(format!("actix_server=warn,{}", settings.filter()))
         .unwrap_or_else(|_| EnvFilter::new("info"));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let timer = ChronoLocal::rfc_3339();
+    let timer = ChronoLocal::new(TIME.to_owned());
     // Fails only if logging has been started before, for example by a test.
     let _ = match settings.format {
         LogFormat::Human => builder

@@ -65,6 +65,41 @@ fn config_prints_values_with_sources_and_masks_secrets() {
     assert!(!text.contains("hunter2"), "{text}");
 }
 
+#[test]
+fn check_says_what_it_read_and_how_much_each_remark_matters() {
+    let folder = folder();
+    let text = "eureka.server.enable-self-preservtion: false\nserver.http2.enabled: true\n";
+    std::fs::write(folder.path().join("application.yml"), text).expect("written");
+    let checked = output(folder.path(), &["check"]);
+    let lines = String::from_utf8_lossy(&checked.stdout).into_owned();
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines.first(), Some(&"configuration files: application.yml; profiles: default"));
+    assert_eq!(lines.last(), Some(&"the configuration is valid"));
+    let has = |start: &str| lines.iter().any(|line| line.starts_with(start));
+    assert!(has("warning: eureka.server.enable-self-preservtion (application.yml:1): "), "{lines:#?}");
+    assert!(has("note: server.http2.enabled (application.yml:2): has no effect here: "), "{lines:#?}");
+    let printed = output(folder.path(), &["config"]);
+    let warned = String::from_utf8_lossy(&printed.stderr).into_owned();
+    assert!(warned.starts_with("warning: eureka.server.enable-self-preservtion"), "{warned}");
+    assert_eq!(warned.lines().count(), 1, "{warned}");
+}
+
+#[test]
+fn a_node_that_cannot_listen_says_so_in_its_log() {
+    let folder = folder();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = format!("--server.port={}", taken.local_addr().expect("an address").port());
+    let args = ["--server.address=127.0.0.1", &port, "--heureka.log.format=json"];
+    let ended = output(folder.path(), &args);
+    assert_eq!(ended.status.code(), Some(1));
+    let log = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let last: serde_json::Value = serde_json::from_str(log.lines().last().expect("a line")).expect("JSON");
+    let message = last["message"].as_str().expect("a message");
+    assert_eq!(last["level"], "ERROR");
+    assert!(message.starts_with("the node ends: cannot listen on 127.0.0.1:"), "{message}");
+    assert_eq!(message.matches("os error").count(), 1, "{message}");
+}
+
 /// A running binary; killed if the test fails.
 struct Running(Child);
 

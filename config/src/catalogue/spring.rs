@@ -406,7 +406,7 @@ pub(super) const INERT: &[KeySpec] = &[
         "logging.file.*",
         Kind::Family,
         "",
-        "Logs go to the standard output; let the platform collect them.",
+        "Logs go to the standard error; let the platform collect them.",
     ),
     inert("logging.pattern.*", Kind::Family, "", "Log lines have one form, or JSON with heureka.log.format."),
     inert(

@@ -4,6 +4,7 @@ use super::yaml_scalar::java_double;
 use super::{MAX_PROPERTIES, SyntaxError};
 use crate::property::{Origin, Property};
 use serde_json::Value;
+use serde_json::error::Category;
 
 /// Flattens the text of an object. `prefix` is put in front of every name; empty means none.
 pub(crate) fn read_json(text: &str, prefix: &str, origin: &Origin) -> Result<Vec<Property>, SyntaxError> {
@@ -22,7 +23,11 @@ pub(crate) fn read_json(text: &str, prefix: &str, origin: &Origin) -> Result<Vec
 
 /// What the parser says, which never quotes the text: it may hold a password.
 fn json_message(error: &serde_json::Error) -> String {
-    format!("is not JSON: column {}, {:?} error", error.column(), error.classify())
+    let what = match error.classify() {
+        Category::Eof => "it ends too early",
+        Category::Syntax | Category::Data | Category::Io => "what stands there is no JSON",
+    };
+    format!("column {}: {what}", error.column())
 }
 
 /// Recursion is bounded by the parser, which refuses more than 128 levels.

@@ -51,8 +51,10 @@ fn unknown(property: &Property) -> Option<Notice> {
     }
     let canonical = key::canonical(&property.name);
     let is_ours = canonical.starts_with("eureka.") || canonical.starts_with("heureka.");
-    let near = if is_ours { nearest(&canonical)?.0 } else { probably_meant(&canonical)? };
-    let message = format!("is unknown and ignored; the nearest known name is {near}");
+    let message = match is_ours {
+        true => unknown_message(&canonical),
+        false => hint(probably_meant(&canonical)?),
+    };
     Some(Notice::warning(&property.name, &property.origin, message))
 }
 
@@ -68,7 +70,18 @@ fn unknown_variable(property: &Property) -> Option<Notice> {
         return None;
     }
     let flat = dotted.replacen('.', "\u{0}", 2).replace('.', "").replace('\u{0}', ".");
-    let (near, _) = nearest(&flat)?;
-    let message = format!("is unknown and ignored; the nearest known name is {near}");
-    Some(Notice::warning(&property.name, &property.origin, message))
+    Some(Notice::warning(&property.name, &property.origin, unknown_message(&flat)))
+}
+
+/// A name that differs in more than half of what stands behind its section helps nobody.
+fn unknown_message(canonical: &str) -> String {
+    let own_part = canonical.splitn(3, '.').last().unwrap_or_default();
+    match nearest(canonical) {
+        Some((near, distance)) if distance * 2 <= own_part.chars().count() => hint(near),
+        _ => "is unknown and ignored".to_owned(),
+    }
+}
+
+fn hint(near: &str) -> String {
+    format!("is unknown and ignored; the nearest known name is {near}")
 }

@@ -49,6 +49,14 @@ pub(super) fn is_conditional(document: &PropertySource) -> bool {
     !profile_conditions(document).is_empty()
 }
 
+/// Names of profiles in the conditions of a document.
+pub(super) fn named_profiles(document: &PropertySource) -> Vec<String> {
+    let is_operator = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '!' | '&' | '|');
+    let conditions = profile_conditions(document).into_iter().map(|condition| condition.value);
+    let names = |text: String| text.split(is_operator).map(str::to_owned).collect::<Vec<_>>();
+    conditions.flat_map(names).filter(|name| !name.is_empty()).collect()
+}
+
 /// Both spellings; any one of several expressions is enough.
 fn profile_conditions(document: &PropertySource) -> Vec<Property> {
     let keys = ["spring.config.activate.on-profile", "spring.profiles"];

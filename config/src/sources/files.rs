@@ -9,6 +9,7 @@ use super::stack::Stack;
 use crate::error::ConfigError;
 use crate::property::PropertySource;
 use crate::report::Notice;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// One group, so that files of profiles in any of these places beat plain files in all of them.
@@ -41,6 +42,8 @@ pub(crate) fn collect_files(outside: &Stack, working_dir: &Path) -> Result<Files
         let mut files = loader.load(&groups, Some(&active))?;
         let again = profiles::active(&whole(&files.sources), &chosen)?;
         if again == active {
+            let stack = whole(&files.sources);
+            files.notices.extend(profiles_without_settings(&chosen, &loader.profiles_with_settings, &stack));
             files.profiles = active;
             files.notices.extend(ignored_choices(&files.sources));
             files.notices.extend(ignored_places(&files.sources));
@@ -59,6 +62,25 @@ fn ignored_choices(sources: &[PropertySource]) -> Vec<Notice> {
     let choices = conditional.filter_map(|source| source.find("spring.profiles.active"));
     let reason = "ignored: a document that depends on a profile cannot choose profiles";
     choices.map(|p| Notice::warning(&p.name, &p.origin, reason)).collect()
+}
+
+/// A profile that was chosen and that nothing is for: probably misspelt. One that only brings others is for something.
+fn profiles_without_settings(
+    chosen: &[String],
+    with_settings: &HashSet<String>,
+    stack: &Stack,
+) -> Vec<Notice> {
+    let key = "spring.profiles.active";
+    let is_group = |profile: &str| {
+        let group = format!("spring.profiles.group.{profile}");
+        stack.list(&group).is_ok_and(|members| !members.is_empty())
+    };
+    let is_for_nothing = |profile: &&String| !with_settings.contains(*profile) && !is_group(profile);
+    let origin = stack.find(key).map_or_else(String::new, |property| property.origin.to_string());
+    let remark = |profile: &String| {
+        Notice::warning(key, &origin, format!("no file and no document is for the profile {profile}"))
+    };
+    chosen.iter().filter(|profile| *profile != "default").filter(is_for_nothing).map(remark).collect()
 }
 
 /// Where to look cannot stand in what was found by looking.

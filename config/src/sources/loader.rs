@@ -3,7 +3,7 @@
 //! Per group of locations: plain files in order, then files of profiles. What a document imports stands directly above it;
 //! files of profiles that an import brings stand above all plain ones. A later group beats an earlier one as a whole.
 
-use super::activation::{Circumstances, cloud_platform, is_active};
+use super::activation::{Circumstances, cloud_platform, is_active, named_profiles};
 use super::config_tree::read_tree;
 use super::disk::{is_folder, is_there, read_text, sub_folders};
 use super::files::Files;
@@ -63,6 +63,8 @@ pub(super) struct Loader<'a> {
     platform: Option<String>,
     ignore_missing: bool,
     cache: HashMap<PathBuf, Rc<Vec<Document>>>,
+    /// Profiles that a file or a condition is for.
+    pub(super) profiles_with_settings: HashSet<String>,
 }
 
 /// The two layers of a group and what was seen on the way.
@@ -86,7 +88,8 @@ impl<'a> Loader<'a> {
         let ignore_missing =
             outside.find("spring.config.on-not-found").is_some_and(|p| p.value.trim() == "ignore");
         let platform = cloud_platform(outside);
-        Ok(Self { outside, working_dir, names, platform, ignore_missing, cache: HashMap::new() })
+        let (cache, profiles_with_settings) = (HashMap::new(), HashSet::new());
+        Ok(Self { outside, working_dir, names, platform, ignore_missing, cache, profiles_with_settings })
     }
 
     /// Reads all groups, lowest precedence first.
@@ -123,7 +126,9 @@ impl<'a> Loader<'a> {
             for location in group {
                 let target = location.target(self.working_dir, base);
                 for candidate in self.candidates(&target, Some(profile)) {
-                    self.load_file(&candidate, profiles, true, pass)?;
+                    if self.load_file(&candidate, profiles, true, pass)? {
+                        self.profiles_with_settings.insert(profile.clone());
+                    }
                 }
             }
         }
@@ -211,6 +216,7 @@ impl<'a> Loader<'a> {
         pass.names.push(shown);
         for document in documents.iter() {
             let document = PropertySource::new(SourceKind::Plain, document.clone());
+            self.profiles_with_settings.extend(named_profiles(&document));
             let circumstances = Circumstances { profiles, platform: self.platform.as_deref() };
             if is_active(&document, &circumstances)? {
                 let imports = list_in(&document, "spring.config.import").unwrap_or_default();

@@ -15,5 +15,5 @@ mod profiles;
 mod stack;
 
 pub(crate) use files::collect_files;
-pub(crate) use outside::outside_sources;
+pub(crate) use outside::{odd_arguments, outside_sources};
 pub(crate) use stack::{Stack, split_list};

@@ -4,8 +4,9 @@ use super::jvm_flags;
 use super::stack::Stack;
 use crate::error::ConfigError;
 use crate::invocation::Invocation;
-use crate::property::{Origin, Property, PropertySource, SourceKind};
+use crate::property::{COMMAND_LINE, Origin, Property, PropertySource, SourceKind};
 use crate::readers::read_json;
+use crate::report::Notice;
 
 /// The sources outside files, lowest precedence first.
 pub(crate) fn outside_sources(invocation: &Invocation) -> Result<Stack, ConfigError> {
@@ -32,7 +33,7 @@ fn environment(env: &[(String, String)]) -> PropertySource {
 
 fn system(invocation: &Invocation) -> PropertySource {
     let mut properties = jvm_flags::system_properties(&invocation.env);
-    properties.extend(invocation.args.iter().filter_map(|arg| jvm_flags::definition(arg, "command line")));
+    properties.extend(invocation.args.iter().filter_map(|arg| jvm_flags::definition(arg, COMMAND_LINE)));
     PropertySource::new(SourceKind::Plain, properties)
 }
 
@@ -45,6 +46,17 @@ fn arguments(args: &[String]) -> PropertySource {
         (!name.is_empty()).then_some(property)
     });
     PropertySource::new(SourceKind::Arguments, options.collect())
+}
+
+/// Arguments that set nothing: `-Xmx1g`, which was meant for a virtual machine, or one dash too few.
+pub(crate) fn odd_arguments(args: &[String]) -> Vec<Notice> {
+    let settings = args.iter().take_while(|arg| *arg != "--");
+    let odd = settings.filter(|arg| {
+        arg.starts_with('-') && !arg.starts_with("--") && jvm_flags::definition(arg, COMMAND_LINE).is_none()
+    });
+    let name = |arg: &String| arg.split('=').next().unwrap_or_default().to_owned();
+    odd.map(|arg| Notice::warning(name(arg), COMMAND_LINE, "sets nothing; settings are written --key=value"))
+        .collect()
 }
 
 fn json_source(stack: &Stack) -> Result<Option<PropertySource>, ConfigError> {
