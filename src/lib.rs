@@ -14,6 +14,7 @@ pub mod node;
 pub mod options;
 pub mod peers;
 pub mod process;
+pub mod regions;
 pub mod snapshots;
 pub mod status_report;
 pub mod telemetry;

@@ -25,6 +25,7 @@ use crate::options::actor_options;
 use crate::peers::source::{PeerSource, source_of};
 use crate::peers::start_copy::StartCopy;
 use crate::peers::{Membership, identity};
+use crate::regions::{Fetching, Regions};
 use crate::snapshots;
 use crate::telemetry::metrics::{self, HttpMetrics};
 
@@ -38,6 +39,8 @@ pub struct Node {
     pub replication: Arc<Replication>,
     /// What survives a restart; `None` if that is switched off.
     pub snapshots: Option<Arc<Snapshots>>,
+    /// Other regions.
+    pub regions: Arc<Regions>,
     /// Metrics of the HTTP edge.
     pub metrics: HttpMetrics,
     /// Bounds on what comes in.
@@ -75,6 +78,8 @@ impl Node {
         if let Some(snapshots) = &snapshots {
             snapshots.register_metrics(&registry.shared().clock, eureka);
         }
+        let regions = Arc::new(Regions::new(&settings.registry.regions));
+        regions.register_metrics(&registry.shared().clock, eureka);
         let mono_ms = registry.shared().clock.now().mono_ms;
         Self {
             limits: NodeLimits::of(&settings.limits),
@@ -90,6 +95,7 @@ impl Node {
             registry,
             replication,
             snapshots,
+            regions,
         }
     }
 
@@ -194,6 +200,7 @@ pub struct RunningNode {
     server: ServerHandle,
     closing: watch::Sender<bool>,
     management: Option<Management>,
+    fetching: Fetching,
     membership: Membership,
     snapshots: Option<RunningSnapshots>,
     actors: Running,
@@ -243,6 +250,7 @@ pub fn start_with_peers(
     let has_peers = source.known().is_none_or(|listed| !listed.is_empty());
     let copying = has_peers.then(|| node.start_copy.begin());
     let Listener { server, address, closing } = listener::bind(&node)?;
+    let fetching = Fetching::start(&node)?;
     let membership = Membership::join(&node, &[address.port()], source, copying);
     let management = actuator::listen(&node)?.map(|listener| {
         let handle = listener.server.handle();
@@ -251,8 +259,17 @@ pub fn start_with_peers(
     });
     let handle = server.handle();
     let snapshots = snapshots::run(loaded, &node.registry);
-    let running =
-        RunningNode { node, address, server: handle, closing, management, membership, snapshots, actors };
+    let running = RunningNode {
+        node,
+        address,
+        server: handle,
+        closing,
+        management,
+        fetching,
+        membership,
+        snapshots,
+        actors,
+    };
     Ok((running, server))
 }
 
@@ -273,6 +290,7 @@ impl RunningNode {
     /// keep everything for the next start, then the actors.
     pub async fn stop(self) {
         self.node.is_stopping.store(true, Ordering::SeqCst);
+        self.fetching.stop();
         self.membership.withdraw().await;
         self.closing.send_replace(true);
         self.server.stop(true).await;

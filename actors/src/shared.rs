@@ -178,9 +178,20 @@ impl Shared {
     pub fn open_for_traffic(&self, from: StartedFrom) {
         let now = self.clock.now();
         self.with_protection(|protection| protection.open(now));
-        let mut gate = **self.gate.load();
-        gate.open(from, now);
-        self.gate.store(Arc::new(gate));
+        self.change_gate(|gate| gate.open(from, now));
+    }
+
+    /// Says whether every other region that is configured has been copied once (spec `replication.md` 7.3).
+    pub fn set_remote_regions_ready(&self, is_ready: bool) {
+        self.change_gate(|gate| gate.set_remote_regions_ready(is_ready));
+    }
+
+    fn change_gate(&self, change: impl Fn(&mut AccessGate)) {
+        self.gate.rcu(|gate| {
+            let mut gate = **gate;
+            change(&mut gate);
+            gate
+        });
     }
 
     /// Leases of all applications, and the renewals a minute that they promise.

@@ -7,6 +7,7 @@ use super::banner::Banner;
 use super::files::Addresses;
 use super::numbers::{current_time, grouped, grouped_count};
 use super::peers::Peer;
+use super::regions::RegionLine;
 use super::sections::Row;
 use crate::node::Node;
 use crate::status_report::uptime;
@@ -65,6 +66,8 @@ pub struct Frame {
     pub words: String,
     /// Peers.
     pub peers: Vec<Peer>,
+    /// Other regions.
+    pub regions: Vec<RegionLine>,
 }
 
 impl Frame {
@@ -100,6 +103,12 @@ impl Frame {
             words: words(&explanation),
             explanation,
             peers: node.peer_statuses().iter().map(|status| Peer::of(status, now.wall_ms)).collect(),
+            regions: node
+                .regions
+                .list()
+                .iter()
+                .map(|region| RegionLine::of(region.state(now.mono_ms)))
+                .collect(),
         }
     }
 }

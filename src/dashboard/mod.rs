@@ -13,6 +13,7 @@ mod instances;
 mod links;
 mod numbers;
 mod peers;
+mod regions;
 mod render;
 mod sections;
 

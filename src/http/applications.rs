@@ -1,7 +1,11 @@
 //! List queries: the whole registry, its delta, one application (spec `wire.md` 1.4 to 1.6).
 
-use actix_web::{HttpRequest, HttpResponse};
-use heureka_actors::cache::{Encoding, Scope, Variant};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use heureka_actors::Refused;
+use heureka_actors::cache::{Document, Encoding, Scope, Union, Variant};
 use heureka_registry::Access;
 
 use super::error::ApiError;
@@ -16,8 +20,8 @@ pub async fn whole_registry(
     version: ApiVersion,
     scope: Scope,
 ) -> Result<HttpResponse, ApiError> {
-    let has_regions =
-        query::first(request.query_string(), "regions").is_some_and(|regions| !regions.is_empty());
+    let regions = named_regions(request);
+    let has_regions = regions.is_some();
     let counts = &node.metrics.fetches;
     if scope == Scope::Full {
         (if has_regions { &counts.full_with_regions } else { &counts.full }).inc();
@@ -31,8 +35,40 @@ pub async fn whole_registry(
     }
     let form = negotiate::form(request, version);
     let encoding = negotiate::encoding(request);
-    let document = node.registry.document(Variant { scope, form, encoding }).await?;
+    let variant = Variant { scope, form, encoding };
+    let union = beside(node, request, regions.as_deref()).await?;
+    let document = match union {
+        None => node.registry.document(variant).await?,
+        Some(union) => document_of(union, variant).await?,
+    };
     Ok(reply::document(form.content_type(), encoding, document, node.connections.piece_bytes()))
+}
+
+/// The regions that a request names; an empty list counts as none, as in Java.
+fn named_regions(request: &HttpRequest) -> Option<Cow<'_, str>> {
+    query::first(request.query_string(), "regions").filter(|regions| !regions.is_empty())
+}
+
+/// The registry with what is shown of other regions; `None` if that is nothing.
+async fn beside(
+    node: &Node,
+    request: &HttpRequest,
+    regions: Option<&str>,
+) -> Result<Option<Arc<Union>>, ApiError> {
+    if node.regions.is_empty() {
+        return Ok(None);
+    }
+    let own = node.registry.list_view().await?;
+    Ok(node.regions.beside(&own, request, regions))
+}
+
+/// Made on a thread that may block if nobody has made it yet: deflating a registry takes longer than a request may.
+async fn document_of(union: Arc<Union>, variant: Variant) -> Result<Arc<Document>, ApiError> {
+    if let Some(document) = union.view().ready_document(variant) {
+        return Ok(document.clone());
+    }
+    let made = web::block(move || union.document(variant).clone()).await;
+    made.map_err(|_| ApiError::Registry(Refused::Internal))
 }
 
 /// `GET apps/{app}`.
@@ -47,7 +83,8 @@ pub async fn application(
     let form = negotiate::form(request, version);
     let view = node.registry.list_view().await?;
     let name = heureka_protocol::AppName::new(app);
-    let app = view.app(&name).ok_or(ApiError::NotFound)?;
+    let elsewhere = if view.app(&name).is_none() { node.regions.with_app(request, &name) } else { None };
+    let app = elsewhere.as_ref().unwrap_or(&view).app(&name).ok_or(ApiError::NotFound)?;
     let plain = app.document(form, Encoding::Identity);
     Ok(compressible(node, request, form.content_type(), plain, || app.document(form, Encoding::Gzip)))
 }
@@ -60,9 +97,15 @@ pub async fn vip(
     vip: &str,
     is_secure: bool,
 ) -> Result<HttpResponse, ApiError> {
-    check_access(node, false)?;
+    let regions = named_regions(request);
+    check_access(node, regions.is_some())?;
     node.metrics.fetches.vip.inc();
     let form = negotiate::form(request, version);
+    if let Some(union) = beside(node, request, regions.as_deref()).await? {
+        let plain = union.vip_document(vip, is_secure, form, Encoding::Identity);
+        let gzip = || union.vip_document(vip, is_secure, form, Encoding::Gzip);
+        return Ok(compressible(node, request, form.content_type(), plain, gzip));
+    }
     let view = node.registry.list_view().await?;
     let plain = view.vip_document(vip, is_secure, form, Encoding::Identity);
     let gzip = || view.vip_document(vip, is_secure, form, Encoding::Gzip);

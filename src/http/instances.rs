@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use heureka_actors::StatusAnswer;
 use heureka_protocol::document;
 use heureka_protocol::draft::Registration;
-use heureka_protocol::{Status, json, xml};
+use heureka_protocol::{AppName, Status, json, xml};
 use heureka_registry::{Heartbeat, Origin, Record, RenewalAnswer};
 
 use super::error::ApiError;
@@ -56,7 +56,13 @@ pub async fn get(
     app: &str,
     id: &str,
 ) -> Result<HttpResponse, ApiError> {
-    let record = node.registry.instance(app, id).await?.ok_or(ApiError::NotFound)?;
+    let record = match node.registry.instance(app, id).await? {
+        Some(record) => Some(record),
+        // One that is hidden because its lease has expired is not looked for elsewhere.
+        None if is_registered(node, app, id) => None,
+        None => node.regions.instance(Some(app), id),
+    };
+    let record = record.ok_or(ApiError::NotFound)?;
     Ok(single_instance(node, request, version, StatusCode::OK, &record))
 }
 
@@ -67,8 +73,14 @@ pub async fn get_by_id(
     version: ApiVersion,
     id: &str,
 ) -> Result<HttpResponse, ApiError> {
-    let record = node.registry.instance_by_id(id).await?.ok_or(ApiError::NotFound)?;
+    let record = node.registry.instance_by_id(id).await?;
+    let record = record.or_else(|| node.regions.instance(None, id)).ok_or(ApiError::NotFound)?;
     Ok(single_instance(node, request, version, StatusCode::OK, &record))
+}
+
+fn is_registered(node: &Node, app: &str, id: &str) -> bool {
+    let view = node.registry.shared().view();
+    view.app(&AppName::new(app)).is_some_and(|app| app.get(id).is_some())
 }
 
 fn single_instance(

@@ -164,14 +164,18 @@ impl PeerHttp {
         add("discoveryidentity-version", IDENTITY_VERSION);
         add("discoveryidentity-id", &self.settings.own_address);
         add(PEER_HEADER, &self.identity.to_string());
-        if let Some((user, password)) = url.credentials() {
-            let credentials = BASE64.encode(format!("{user}:{}", password.expose()));
-            if let Ok(mut value) = HeaderValue::from_str(&format!("Basic {credentials}")) {
-                value.set_sensitive(true);
-                headers.insert(AUTHORIZATION, value);
-            }
-        }
+        authorise(&mut headers, url);
         headers
+    }
+}
+
+/// Adds the credentials of a URL, if it has any.
+pub(crate) fn authorise(headers: &mut HeaderMap, url: &ServiceUrl) {
+    let Some((user, password)) = url.credentials() else { return };
+    let credentials = BASE64.encode(format!("{user}:{}", password.expose()));
+    if let Ok(mut value) = HeaderValue::from_str(&format!("Basic {credentials}")) {
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
     }
 }
 
@@ -212,7 +216,7 @@ fn gzip(body: &Bytes) -> Bytes {
 }
 
 /// A connect time-out is a matter of the network; a time-out later means that the peer may have taken the request.
-fn transport_error(error: &reqwest::Error) -> TransportError {
+pub(crate) fn transport_error(error: &reqwest::Error) -> TransportError {
     let words = words(error);
     if error.is_timeout() && !error.is_connect() {
         TransportError::TimedOut(words)
@@ -231,7 +235,7 @@ fn words(error: &reqwest::Error) -> String {
 }
 
 /// Reads an answer to its end, within a bound, and decompresses it.
-async fn read(mut response: Response, bytes_max: usize) -> Result<PeerReply, TransportError> {
+pub(crate) async fn read(mut response: Response, bytes_max: usize) -> Result<PeerReply, TransportError> {
     let status = response.status().as_u16();
     let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
     let content_type = text("content-type");

@@ -25,6 +25,6 @@ pub mod own_lease;
 pub mod source;
 pub mod start_copy;
 pub mod sync;
-mod tls;
+pub mod tls;
 
 pub use membership::Membership;

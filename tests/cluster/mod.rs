@@ -8,4 +8,5 @@ mod joining;
 mod network;
 mod nodes;
 mod partitions;
+mod regions;
 mod sending;

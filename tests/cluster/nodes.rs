@@ -49,8 +49,18 @@ impl Cluster {
         until(&format!("node {node} opens"), || self.is_open(node));
     }
 
+    /// The same with properties that this node alone has.
+    pub(super) fn start_node_with(&mut self, node: usize, properties: &[(&str, &str)]) {
+        self.start_with(node, properties);
+        until(&format!("node {node} opens"), || self.is_open(node));
+    }
+
     /// Starts or restarts one node.
     pub(super) fn start_without_waiting(&mut self, node: usize) {
+        self.start_with(node, &[]);
+    }
+
+    fn start_with(&mut self, node: usize, properties: &[(&str, &str)]) {
         let peers = self.links.iter().filter(|((from, _), _)| *from == node);
         let urls: Vec<String> =
             peers.map(|(_, link)| format!("http://127.0.0.1:{}/eureka/", link.port())).collect();
@@ -66,6 +76,7 @@ impl Cluster {
         ];
         let mut all: BTreeMap<String, String> = own.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
         all.extend(self.properties.iter().cloned());
+        all.extend(properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())));
         let server = TestServer::start_unopened(&all.into_iter().collect::<Vec<_>>());
         for ((_, to), link) in &self.links {
             if *to == node {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use foldhash::quality::RandomState;
 use heureka_protocol::document::{self, Form, Place};
-use heureka_protocol::{AppName, InstanceId};
-use heureka_registry::{DeltaLog, Now};
+use heureka_protocol::{ActionType, AppName, InstanceId};
+use heureka_registry::{DeltaEntry, DeltaLog, Now};
 
 use super::entry::Entry;
 use super::memo::{Encoding, Memo, Scope, Variant};
@@ -77,6 +77,37 @@ impl AppView {
             self.entries.iter().map(with_id).collect()
         });
         by_id.get(id)
+    }
+
+    /// True if this very entry is live here.
+    #[must_use]
+    pub fn has(&self, entry: &Arc<Entry>) -> bool {
+        self.position(entry.id()).is_ok_and(|index| Arc::ptr_eq(&self.entries[index], entry))
+    }
+
+    /// This application together with that of the same name in a mirror, whose instances come before equal ids of ours. A
+    /// removal there is none if the id lives here.
+    #[must_use]
+    pub fn merged_with(&self, mirror: &Self) -> Self {
+        let is_hidden = |id: &str| mirror.position(id).is_ok();
+        let ours = self.entries.iter().filter(|entry| !is_hidden(entry.id()));
+        let mut entries: Vec<_> = ours.chain(&mirror.entries).cloned().collect();
+        entries.sort_by(|a, b| a.id().cmp(b.id()));
+        let ours = self.recent.entries().filter(|change| !is_hidden(change.record.id())).cloned();
+        let theirs = mirror.recent.entries().map(|change| match self.position(change.record.id()) {
+            Ok(index) if change.action == ActionType::Deleted => {
+                let back = self.entries[index].clone();
+                DeltaEntry { action: back.action(), record: back, at_mono_ms: change.at_mono_ms }
+            }
+            _ => change.clone(),
+        });
+        let mut changes: Vec<_> = ours.chain(theirs).collect();
+        changes.sort_by_key(|change| change.at_mono_ms);
+        let mut recent = DeltaLog::new();
+        for change in changes {
+            recent.push(change.record, change.action, change.at_mono_ms);
+        }
+        Self { entries, recent, ..Self::new(self.name.clone()) }
     }
 
     /// True if neither the registry nor a delta shows it any more.

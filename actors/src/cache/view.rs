@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use heureka_protocol::StatusCounts;
 use heureka_protocol::document::Form;
+use heureka_protocol::{AppName, Status, StatusCounts};
 use heureka_registry::{Application, Change, Now};
 
 use super::app_view::AppView;
@@ -32,17 +32,22 @@ impl View {
     /// that the hash differs, and fetches everything.
     #[must_use]
     pub fn restored<'a>(applications: impl IntoIterator<Item = &'a Application>, now: Now) -> Self {
-        let mut view = Self::default();
-        for application in applications {
+        let apps = applications.into_iter().map(|application| {
             let records = application.records().cloned();
-            let entries: Vec<_> = records.map(|record| Arc::new(Entry::new(record, now))).collect();
+            let entries = records.map(|record| Arc::new(Entry::new(record, now))).collect();
+            (application.name().clone(), entries)
+        });
+        Self::of_entries(apps)
+    }
+
+    /// A view of applications that are not news. Their instances must be in the order of their ids.
+    pub(super) fn of_entries(apps: impl IntoIterator<Item = (AppName, Vec<Arc<Entry>>)>) -> Self {
+        let mut view = Self::default();
+        for (name, entries) in apps.into_iter().filter(|(_, entries)| !entries.is_empty()) {
             for entry in &entries {
                 view.index(None, Some(entry));
             }
-            if !entries.is_empty() {
-                let name = application.name().clone();
-                view.apps.insert(name.clone(), Arc::new(AppView::restored(name, entries)));
-            }
+            view.apps.insert(name.clone(), Arc::new(AppView::restored(name, entries)));
         }
         view.bump_version();
         view
@@ -77,6 +82,41 @@ impl View {
         self.apps.values().filter(|app| app.is_shown(Scope::Full))
     }
 
+    /// All applications, also those that only deltas show.
+    pub fn all_apps(&self) -> impl Iterator<Item = &Arc<AppView>> {
+        self.apps.values()
+    }
+
+    /// An application, also one that only deltas show.
+    pub(super) fn any_app(&self, name: &str) -> Option<&Arc<AppView>> {
+        self.apps.get(name)
+    }
+
+    /// True if this very entry is live here.
+    pub(super) fn shows(&self, entry: &Arc<Entry>) -> bool {
+        self.apps.get(&**entry.app()).is_some_and(|app| app.has(entry))
+    }
+
+    /// The same without VIP indexes and documents.
+    pub(super) fn without_vips(&self) -> Self {
+        Self { version: self.version, apps: self.apps.clone(), counts: self.counts, ..Self::default() }
+    }
+
+    /// Puts a whole application in, in place of the one of that name. VIP indexes do not follow.
+    pub(super) fn put_app(&mut self, app: Arc<AppView>) {
+        let statuses =
+            |app: &AppView| app.entries().iter().map(|entry| entry.record.instance.status).collect();
+        let old: Vec<Status> = self.apps.get(&*app.name).map(|app| statuses(app)).unwrap_or_default();
+        old.into_iter().for_each(|status| self.counts.remove(status));
+        statuses(&app).into_iter().for_each(|status: Status| self.counts.add(status));
+        self.apps.insert(app.name.clone(), app);
+    }
+
+    /// Adds to the version.
+    pub(super) fn raise_version(&mut self, by: u64) {
+        self.version += by;
+    }
+
     /// Live instances with an id, in all applications.
     pub fn find_instances(&self, id: &str) -> impl Iterator<Item = &Arc<Entry>> {
         self.apps.values().filter_map(move |app| app.get(id))
@@ -97,12 +137,18 @@ impl View {
     /// Takes a change in.
     pub fn apply(&mut self, change: &Change, now: Now) {
         let entry = Arc::new(Entry::new(change.record.clone(), now));
-        let app = self.apps.get_mut_or_insert_with(&change.app, || AppView::new(change.app.clone()));
-        if change.kind.is_removal() {
-            let old = app.remove(entry, change.at_mono_ms);
+        self.take(entry, change.kind.is_removal(), change.at_mono_ms);
+    }
+
+    /// Puts an instance in, or takes it out; deltas show it from then on.
+    pub fn take(&mut self, entry: Arc<Entry>, is_removal: bool, at_mono_ms: u64) {
+        let name = entry.app().clone();
+        let app = self.apps.get_mut_or_insert_with(&name, || AppView::new(name.clone()));
+        if is_removal {
+            let old = app.remove(entry, at_mono_ms);
             self.index(old.as_deref(), None);
         } else {
-            let old = app.upsert(entry.clone(), change.at_mono_ms);
+            let old = app.upsert(entry.clone(), at_mono_ms);
             self.index(old.as_deref(), Some(&entry));
         }
     }
@@ -181,5 +227,15 @@ impl View {
     pub fn vip_document(&self, vip: &str, is_secure: bool, form: Form, encoding: Encoding) -> Bytes {
         let index = if is_secure { &self.secure_vips } else { &self.vips };
         index.document(vip, form, encoding)
+    }
+
+    /// The instances that carry a VIP address exactly as written.
+    pub(super) fn vip_members(&self, vip: &str, is_secure: bool) -> Vec<&Arc<Entry>> {
+        if is_secure { self.secure_vips.members(vip) } else { self.vips.members(vip) }
+    }
+
+    /// The instances that carry a VIP address in any letter case; some more than once.
+    pub(super) fn vip_members_in_any_case(&self, vip: &str, is_secure: bool) -> Vec<&Arc<Entry>> {
+        if is_secure { self.secure_vips.members_in_any_case(vip) } else { self.vips.members_in_any_case(vip) }
     }
 }

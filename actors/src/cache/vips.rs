@@ -77,9 +77,7 @@ impl Vips {
         if let Some(view) = self.exact.get(asked) {
             return view.document(form, encoding);
         }
-        let spellings = self.spellings.get(&*fold(asked));
-        let mut views =
-            spellings.into_iter().flat_map(|set| set.iter()).filter_map(|name| self.exact.get(name));
+        let mut views = self.spelled(asked);
         match (views.next(), views.next()) {
             (None, _) => VipView::default().document(form, encoding),
             (Some(view), None) => view.document(form, encoding),
@@ -101,6 +99,22 @@ impl Vips {
                 }
             }
         }
+    }
+
+    /// The addresses that differ from what is asked in letter case only.
+    fn spelled(&self, asked: &str) -> impl Iterator<Item = &Arc<VipView>> {
+        let spellings = self.spellings.get(&*fold(asked));
+        spellings.into_iter().flat_map(|set| set.iter()).filter_map(|name| self.exact.get(name))
+    }
+
+    /// The instances that carry an address exactly as asked.
+    pub fn members(&self, asked: &str) -> Vec<&Arc<Entry>> {
+        self.exact.get(asked.trim()).into_iter().flat_map(|view| view.members()).collect()
+    }
+
+    /// The instances that carry an address in any letter case; some more than once.
+    pub fn members_in_any_case(&self, asked: &str) -> Vec<&Arc<Entry>> {
+        self.spelled(asked.trim()).flat_map(|view| view.members()).collect()
     }
 
     /// Number of distinct addresses.

@@ -6,6 +6,7 @@
 mod cache;
 mod overload;
 mod panics;
+mod regions;
 mod replication;
 mod replication_support;
 mod replication_wire;

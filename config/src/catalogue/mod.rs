@@ -7,6 +7,7 @@ mod client;
 mod instance;
 mod netflix;
 mod own;
+mod regions;
 mod registry;
 mod spring;
 
@@ -154,6 +155,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { title: "Self-preservation, eviction, start", keys: registry::RULES },
     Section { title: "Response cache and delta", keys: registry::CACHE },
     Section { title: "Replication to peers", keys: registry::PEERS },
+    Section { title: "Other regions", keys: regions::REGIONS },
     Section { title: "Rate limiter, metrics, experiments", keys: registry::EXTRAS },
     Section { title: "Who the peers are", keys: client::PEERS },
     Section { title: "Own registration and fetch", keys: client::OWN_CLIENT },

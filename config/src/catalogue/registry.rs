@@ -253,8 +253,6 @@ const AMAZON: &str =
     "Amazon only, and only for a server that binds addresses there itself; this one never does.";
 const ASG: &str = "Amazon only: changes of Auto Scaling groups, which are not asked for here.";
 const FEW: &str = "At most four batches are on their way to a peer, each on a connection that is kept.";
-const OTHER_REGIONS: &str =
-    "Other regions are not mirrored; a registry holds what is registered with it and its peers.";
 const QUEUES: &str = "Java thread pools; here each peer has one queue without threads of its own.";
 
 pub(super) const INERT: &[KeySpec] = &[
@@ -332,18 +330,4 @@ pub(super) const INERT: &[KeySpec] = &[
         "What waits for a peer waits as long as its lease can matter there.",
     ),
     inert("eureka.server.prime-aws-replica-connections", Kind::Bool, "true", AMAZON),
-    inert("eureka.server.remote-region-urls-with-name", Kind::Map, "", OTHER_REGIONS),
-    inert("eureka.server.remote-region-app-whitelist", Kind::MapOfLists, "", OTHER_REGIONS),
-    inert("eureka.server.remote-region-connect-timeout-ms", POSITIVE, "1000", OTHER_REGIONS),
-    inert("eureka.server.remote-region-read-timeout-ms", POSITIVE, "1000", OTHER_REGIONS),
-    inert("eureka.server.remote-region-total-connections", POSITIVE, "1000", OTHER_REGIONS),
-    inert("eureka.server.remote-region-total-connections-per-host", POSITIVE, "500", OTHER_REGIONS),
-    inert("eureka.server.remote-region-connection-idle-timeout-seconds", POSITIVE, "30", OTHER_REGIONS),
-    inert("eureka.server.remote-region-registry-fetch-interval", POSITIVE, "30", OTHER_REGIONS),
-    inert("eureka.server.remote-region-fetch-thread-pool-size", POSITIVE, "20", OTHER_REGIONS),
-    inert("eureka.server.remote-region-trust-store", Kind::Text, "", OTHER_REGIONS),
-    inert("eureka.server.remote-region-trust-store-password", Kind::Secret, "changeit", OTHER_REGIONS),
-    inert("eureka.server.g-zip-content-from-remote-region", Kind::Bool, "true", OTHER_REGIONS),
-    inert("eureka.server.disable-delta-for-remote-regions", Kind::Bool, "false", OTHER_REGIONS),
-    inert("eureka.server.disable-transparent-fallback-to-other-region", Kind::Bool, "false", OTHER_REGIONS),
 ];

@@ -5,6 +5,7 @@ mod instance;
 mod lookup;
 mod operation;
 mod reader;
+mod regions;
 mod registry;
 mod remarks;
 mod server;

@@ -1,6 +1,7 @@
 //! `eureka.server.*` (`spec/spring.md` 3.5).
 
 use super::reader::{Reader, Sourced};
+use super::regions::regions;
 use crate::settings::{
     CacheSettings, DeltaSettings, ExpectedRenewals, ExperimentalSettings, LeaseExpiry, PeerSettings,
     RateLimiterSettings, RegistrySettings, SelfPreservationSettings, ServiceUrl, SyncSettings,
@@ -21,6 +22,7 @@ pub(super) fn registry(r: &mut Reader<'_>, registers: bool) -> RegistrySettings 
         sync_when_timestamp_differs: r
             .flag("eureka.server.sync-when-timestamp-differs", d.sync_when_timestamp_differs),
         peers: peers(r),
+        regions: regions(r),
         rate_limiter: rate_limiter(r),
         metrics_enabled: r.flag("eureka.server.metrics.enabled", d.metrics_enabled),
         log_identity_headers: r.flag("eureka.server.log-identity-headers", d.log_identity_headers),

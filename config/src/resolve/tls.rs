@@ -116,6 +116,15 @@ pub(super) fn client(r: &mut Reader<'_>) -> Option<ClientTls> {
     enabled.then_some(ClientTls { identity, trust })
 }
 
+/// Who is believed by the mirrors of other regions. The password counts only beside a store.
+pub(super) fn region_trust(r: &mut Reader<'_>) -> Option<TlsTrust> {
+    let path = r.path("eureka.server.remote-region-trust-store");
+    let default = Secret::new("changeit".to_owned());
+    let password = r.secret("eureka.server.remote-region-trust-store-password", &default);
+    let path = path?;
+    Some(TlsTrust::Store(TrustStore { kind: kind_of(&path), path, password }))
+}
+
 fn kind_of(path: &Path) -> StoreKind {
     let is_jks = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jks"));
     if is_jks { StoreKind::Jks } else { StoreKind::Pkcs12 }

@@ -10,6 +10,7 @@ pub mod limits;
 pub mod logging;
 pub mod management;
 pub mod peers;
+pub mod regions;
 pub mod registry;
 pub mod security;
 pub mod server;
@@ -23,6 +24,7 @@ pub use limits::{LimitSettings, PlacementSettings};
 pub use logging::{LogFormat, LogLevel, LoggingSettings};
 pub use management::{Exposure, HealthSettings, ManagementListener, ManagementSettings, ShowDetails};
 pub use peers::PeerSettings;
+pub use regions::{RegionSettings, RemoteRegion};
 pub use registry::{
     CacheSettings, DeltaSettings, ExpectedRenewals, ExperimentalSettings, LeaseExpiry, RateLimiterSettings,
     RegistrySettings, SelfPreservationSettings, SyncSettings,

@@ -1,6 +1,7 @@
 //! The rules of the registry: self-preservation, eviction, start, cache, delta, rate limits (3.5).
 
 use super::peers::PeerSettings;
+use super::regions::RegionSettings;
 use std::collections::BTreeSet;
 
 /// Every key of `eureka.server.*` that acts.
@@ -22,6 +23,8 @@ pub struct RegistrySettings {
     pub sync_when_timestamp_differs: bool,
     /// Replication to peers.
     pub peers: PeerSettings,
+    /// Mirrors of other regions.
+    pub regions: RegionSettings,
     /// `eureka.server.rate-limiter-*`. They work here; Spring never installs the filter.
     pub rate_limiter: RateLimiterSettings,
     /// `metrics.enabled`: the gauge `eureka_server_instances` (1.6).
@@ -43,6 +46,7 @@ impl Default for RegistrySettings {
             delta: DeltaSettings::default(),
             sync_when_timestamp_differs: true,
             peers: PeerSettings::default(),
+            regions: RegionSettings::default(),
             rate_limiter: RateLimiterSettings::default(),
             metrics_enabled: false,
             log_identity_headers: true,

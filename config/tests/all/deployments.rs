@@ -166,3 +166,40 @@ fn a_netflix_server_s_properties() {
     assert_eq!(settings.instance.metadata["owner"], "me");
     assert_eq!(start.loaded().report.warnings().count(), 0);
 }
+
+#[test]
+fn other_regions_in_springs_and_in_netflix_words() {
+    let spring = "
+eureka.server:
+  remote-region-urls-with-name:
+    EU-West: http://u:p@eu.example.org:8761/eureka
+    asia: http://asia.example.org/eureka/
+  remote-region-app-whitelist:
+    eu-west: Orders, PAYMENTS
+    global: MAIL
+  disable-transparent-fallback-to-other-region: true
+";
+    let netflix = "
+eureka.remoteRegionUrlsWithName=EU-West;http://u:p@eu.example.org:8761/eureka,asia;http://asia.example.org/eureka/
+eureka.remoteRegion.eu-west.appWhiteList=Orders, PAYMENTS
+eureka.remoteRegion.global.appWhiteList=MAIL
+eureka.remoteRegion.disable.transparent.fallback=true
+";
+    for start in [Start::new().yml(spring), Start::new().file("application.properties", netflix)] {
+        let regions = start.settings().registry.regions;
+        let found: Vec<_> =
+            regions.regions.iter().map(|region| (&*region.name, region.url.to_string())).collect();
+        let urls =
+            [("asia", "http://asia.example.org/eureka/"), ("eu-west", "http://eu.example.org:8761/eureka/")];
+        assert_eq!(found, urls.map(|(name, url)| (name, url.to_owned())));
+        let lists: Vec<_> = regions.regions.iter().map(|region| region.whitelist.clone().unwrap()).collect();
+        assert_eq!(
+            lists,
+            [["MAIL"].map(String::from).into(), ["ORDERS", "PAYMENTS"].map(String::from).into()]
+        );
+        assert!(regions.fallback_disabled && regions.fetch_interval_secs == 30);
+    }
+    let twice =
+        Start::new().yml("eureka.server.remote-region-urls-with-name: {eu: 'http://a/', EU: 'http://b/'}");
+    assert!(twice.load().unwrap_err().to_string().contains("names a region twice"));
+}

@@ -86,6 +86,14 @@ const COMPANIONS: &[(&str, &[(&str, &str)])] = &[
     ("spring.security.user.name", &[("spring.security.user.password", "p")]),
     ("management.server.", &[("management.server.port", "9000")]),
     ("eureka.client.availability-zones", &[("eureka.client.service-url.zone-a", "http://a/")]),
+    (
+        "eureka.server.remote-region-app-whitelist",
+        &[("eureka.server.remote-region-urls-with-name.eu-west-1", "http://eu/")],
+    ),
+    (
+        "eureka.server.remote-region-trust-store-password",
+        &[("eureka.server.remote-region-trust-store", "/t.p12")],
+    ),
 ];
 
 /// Keys that only steer a guess which is not made here, or that equal what stands there anyway.
