@@ -46,7 +46,7 @@ fn set(ids: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_region_is_shown_in_every_list_and_followed_by_deltas() {
+fn s86_s88_a_region_is_shown_in_every_list_and_followed_by_deltas() {
     let cluster = regions(false, &[]);
     cluster.register(1, "ORDERS", "eu-1", 100);
     cluster.register(0, "ORDERS", "us-1", 100);
@@ -75,7 +75,7 @@ fn a_region_is_shown_in_every_list_and_followed_by_deltas() {
 }
 
 #[test]
-fn without_fallback_only_requests_that_name_a_region_see_it() {
+fn s87_without_fallback_only_requests_that_name_a_region_see_it() {
     let off = ("eureka.server.disable-transparent-fallback-to-other-region", "true");
     let white = ("eureka.server.remote-region-app-whitelist.global", "orders");
     let cluster = regions(false, &[off, white]);
@@ -92,7 +92,7 @@ fn without_fallback_only_requests_that_name_a_region_see_it() {
 }
 
 #[test]
-fn a_dead_region_harms_nothing_and_keeps_its_last_copy() {
+fn s85_a_dead_region_harms_nothing_and_keeps_its_last_copy() {
     let cluster = regions(false, &[]);
     cluster.register(1, "ORDERS", "eu-1", 100);
     cluster.register(0, "MAIL", "us-1", 100);
@@ -108,7 +108,7 @@ fn a_dead_region_harms_nothing_and_keeps_its_last_copy() {
 }
 
 #[test]
-fn a_region_that_was_never_reached_closes_only_what_names_it() {
+fn s84_a_region_that_was_never_reached_closes_only_what_names_it() {
     let mut cluster = Cluster::prepare(2, &[("eureka.client.service-url.defaultZone", "")]);
     cluster.link(0, 1).set(Mode::Cut);
     let url = format!("http://127.0.0.1:{}/eureka/", cluster.link(0, 1).port());
@@ -121,7 +121,7 @@ fn a_region_that_was_never_reached_closes_only_what_names_it() {
 }
 
 #[test]
-fn regions_that_mirror_each_other_keep_nothing_alive() {
+fn s89_regions_that_mirror_each_other_keep_nothing_alive() {
     let cluster = regions(true, &[]);
     cluster.register(0, "ORDERS", "us-1", 100);
     cluster.register(1, "ORDERS", "eu-1", 100);
