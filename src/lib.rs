@@ -4,6 +4,7 @@
 //! registry's [`heureka_actors::Handle`] and answers into bytes.
 
 pub mod actuator;
+pub mod aws;
 pub mod cli;
 pub mod dashboard;
 pub mod host;

@@ -1,8 +1,9 @@
 //! One running node: builds every part in order, and stops them in order.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::web;
@@ -10,18 +11,21 @@ use heureka_actors::replicator::{PeerState, PeerStatus, Replication};
 use heureka_actors::snapshots::{RunningSnapshots, Snapshots};
 use heureka_actors::{ChangeSink, Clock, Handle, Options, Running};
 use heureka_config::Settings;
+use heureka_config::settings::ServiceUrl;
 use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
 use heureka_registry::StartedFrom;
 use prometheus_client::registry::Registry;
 use tokio::sync::watch;
 
 use crate::actuator;
+use crate::aws::{self, Groups, Loading};
 use crate::http::connections::Connections;
 use crate::http::rate_limiter::RateLimiter;
 use crate::http::security::Credentials;
 use crate::limits::NodeLimits;
 use crate::listener::{self, Listener};
 use crate::options::actor_options;
+use crate::peers::directory::PeerUrls;
 use crate::peers::source::{PeerSource, source_of};
 use crate::peers::start_copy::StartCopy;
 use crate::peers::{Membership, identity};
@@ -39,6 +43,8 @@ pub struct Node {
     pub replication: Arc<Replication>,
     /// What survives a restart; `None` if that is switched off.
     pub snapshots: Option<Arc<Snapshots>>,
+    /// Auto-scaling groups; `None` if they do not exist here.
+    pub groups: Option<Arc<Groups>>,
     /// Other regions.
     pub regions: Arc<Regions>,
     /// Metrics of the HTTP edge.
@@ -55,6 +61,8 @@ pub struct Node {
     pub metric_registry: Arc<Registry>,
     /// Whether the peers' registry is still on its way to a node that starts.
     pub start_copy: StartCopy,
+    /// The peers with their credentials, once they are known.
+    peer_list: OnceLock<PeerUrls>,
     is_stopping: AtomicBool,
     comparison: tokio::sync::Notify,
 }
@@ -65,6 +73,7 @@ impl Node {
         registry: Handle,
         replication: Arc<Replication>,
         snapshots: Option<Arc<Snapshots>>,
+        groups: Option<Arc<Groups>>,
     ) -> Self {
         let metrics = HttpMetrics::default();
         let limits = &settings.limits;
@@ -79,6 +88,9 @@ impl Node {
             snapshots.register_metrics(&registry.shared().clock, eureka);
         }
         let regions = Arc::new(Regions::new(&settings.registry.regions));
+        if let Some(groups) = &groups {
+            groups.register_metrics(eureka);
+        }
         regions.register_metrics(&registry.shared().clock, eureka);
         let mono_ms = registry.shared().clock.now().mono_ms;
         Self {
@@ -87,6 +99,7 @@ impl Node {
             credentials,
             connections,
             start_copy: StartCopy::default(),
+            peer_list: OnceLock::new(),
             is_stopping: AtomicBool::new(false),
             comparison: tokio::sync::Notify::new(),
             metrics,
@@ -95,6 +108,7 @@ impl Node {
             registry,
             replication,
             snapshots,
+            groups,
             regions,
         }
     }
@@ -118,6 +132,18 @@ impl Node {
         compression.enabled
             && length as u64 >= compression.min_response_bytes
             && compression.mime_types.iter().any(|known| content_type.starts_with(known.as_str()))
+    }
+
+    /// Says where the list of peers is kept.
+    pub fn set_peer_list(&self, list: PeerUrls) {
+        // There is one membership in the life of a node.
+        let _ = self.peer_list.set(list);
+    }
+
+    /// URLs of the peers, with credentials.
+    #[must_use]
+    pub fn peer_service_urls(&self) -> Vec<ServiceUrl> {
+        self.peer_list.get().map(PeerUrls::all).unwrap_or_default()
     }
 
     /// URLs of the peers, without credentials.
@@ -201,6 +227,7 @@ pub struct RunningNode {
     closing: watch::Sender<bool>,
     management: Option<Management>,
     fetching: Fetching,
+    loading: Loading,
     membership: Membership,
     snapshots: Option<RunningSnapshots>,
     actors: Running,
@@ -231,8 +258,10 @@ pub fn start_with_peers(
     settings: Settings,
     source: Box<dyn PeerSource>,
 ) -> anyhow::Result<(RunningNode, Server)> {
-    let options: Options = actor_options(&settings);
     let clock = Clock::system();
+    let groups = Groups::new(&settings.registry.asg, &clock);
+    let group_source = aws::source(&settings)?;
+    let options: Options = actor_options(&settings, groups.clone().map(|groups| groups as _));
     let replication = Arc::new(Replication::new(clock.clone(), identity::draw(&clock)));
     // Before anything else: the registry starts with what it gives back, and another node on the folder ends this one.
     let mut loaded = snapshots::load(&settings, &options, &clock)?;
@@ -240,7 +269,7 @@ pub fn start_with_peers(
     sinks.extend(loaded.snapshots.clone().map(|snapshots| snapshots as Arc<dyn ChangeSink>));
     let (is_warm, applications) = (loaded.is_warm(), std::mem::take(&mut loaded.applications));
     let actors = heureka_actors::start_with(clock, options, sinks, seed(), applications);
-    let node = Node::new(settings, actors.handle.clone(), replication, loaded.snapshots.clone());
+    let node = Node::new(settings, actors.handle.clone(), replication, loaded.snapshots.clone(), groups);
     let node = web::Data::new(node);
     if is_warm {
         node.registry.open_for_traffic(StartedFrom::Snapshot);
@@ -251,6 +280,8 @@ pub fn start_with_peers(
     let copying = has_peers.then(|| node.start_copy.begin());
     let Listener { server, address, closing } = listener::bind(&node)?;
     let fetching = Fetching::start(&node)?;
+    let interval = Duration::from_millis(node.settings.registry.asg.update_interval_ms);
+    let loading = Loading::start(node.groups.as_ref(), group_source, interval);
     let membership = Membership::join(&node, &[address.port()], source, copying);
     let management = actuator::listen(&node)?.map(|listener| {
         let handle = listener.server.handle();
@@ -266,6 +297,7 @@ pub fn start_with_peers(
         closing,
         management,
         fetching,
+        loading,
         membership,
         snapshots,
         actors,
@@ -291,6 +323,7 @@ impl RunningNode {
     pub async fn stop(self) {
         self.node.is_stopping.store(true, Ordering::SeqCst);
         self.fetching.stop();
+        self.loading.stop();
         self.membership.withdraw().await;
         self.closing.send_replace(true);
         self.server.stop(true).await;

@@ -1,18 +1,19 @@
 //! From settings, as users write them, to the options of the actors.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use heureka_actors::{CacheOptions, LimitOptions, Options, Placement};
 use heureka_config::Settings;
 use heureka_config::settings::{ExpectedRenewals, LeaseExpiry as ConfiguredExpiry};
-use heureka_registry::{LeaseExpiry, ProtectionSettings, Rules};
+use heureka_registry::{GroupStates, LeaseExpiry, ProtectionSettings, Rules};
 
-/// Options of the actors for a node with these settings.
+/// Options of the actors for a node with these settings, and auto-scaling groups if they exist there.
 #[must_use]
-pub fn actor_options(settings: &Settings) -> Options {
+pub fn actor_options(settings: &Settings, groups: Option<Arc<dyn GroupStates>>) -> Options {
     let registry = &settings.registry;
     Options {
-        rules: rules(settings),
+        rules: Rules { groups, ..rules(settings) },
         cache: CacheOptions {
             merge_window: Duration::from_millis(registry.cache.update_interval_ms),
             use_read_only_tier: registry.cache.use_read_only,

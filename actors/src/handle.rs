@@ -134,7 +134,12 @@ impl Handle {
     fn renew_quickly(&self, app: &str, id: &str, dirty: Option<i64>) -> bool {
         let view = self.shared.view_guard();
         let Some(entry) = view.app(app).and_then(|app| app.get(id)) else { return false };
-        let expiry = self.shared.options.rules.lease_expiry;
+        let rules = &self.shared.options.rules;
+        if rules.groups.is_some() && entry.record.instance.asg_name.is_some() {
+            // The status depends on the group, which the owner asks for.
+            return false;
+        }
+        let expiry = rules.lease_expiry;
         let answer = entry.record.try_quick_renewal(dirty, self.shared.clock.now(), expiry);
         let is_renewed = answer == QuickRenewal::Renewed;
         if is_renewed {

@@ -9,8 +9,8 @@ use heureka_actors::cache::Scope;
 use super::error::ApiError;
 use super::path::{ApiVersion, PathError, Resource, Target};
 use super::{
-    applications, batch, body, connections, headers, identity, instances, pages, path, rate_limiter, reply,
-    security, server,
+    applications, batch, body, connections, groups, headers, identity, instances, pages, path, rate_limiter,
+    reply, security, server,
 };
 use crate::node::Node;
 
@@ -65,7 +65,7 @@ fn allowed(resource: &Resource<'_>) -> &'static [Method] {
             &[Method::DELETE, Method::GET, Method::HEAD, Method::OPTIONS, Method::PUT]
         }
         Resource::InstanceStatus { .. } => &[Method::DELETE, Method::OPTIONS, Method::PUT],
-        Resource::InstanceMetadata { .. } | Resource::AsgStatus => &[Method::OPTIONS, Method::PUT],
+        Resource::InstanceMetadata { .. } | Resource::AsgStatus { .. } => &[Method::OPTIONS, Method::PUT],
         Resource::Batch => &[Method::POST, Method::OPTIONS],
         Resource::Applications
         | Resource::Delta
@@ -138,8 +138,7 @@ async fn call(
         }
         Resource::InstanceById { id } => instances::get_by_id(node, request, version, id).await,
         Resource::Vip { vip, is_secure } => applications::vip(node, request, version, vip, *is_secure).await,
-        // Groups exist on Amazon only; elsewhere the Java server answers the same (spec `wire.md` 1.16).
-        Resource::AsgStatus => Ok(reply::empty(StatusCode::BAD_REQUEST)),
+        Resource::AsgStatus { asg } => Ok(groups::set_status(node, request, asg)),
         Resource::Batch => batch::apply(node, request, payload).await,
         Resource::ServerStatus => server::status(node, request).await,
         Resource::StatusOverrides => server::overrides(node).await,

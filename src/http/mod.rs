@@ -6,6 +6,7 @@ pub mod body;
 pub mod connections;
 pub mod dispatch;
 pub mod error;
+pub mod groups;
 pub mod headers;
 pub mod identity;
 pub mod instances;

@@ -57,7 +57,10 @@ pub enum Resource<'a> {
         is_secure: bool,
     },
     /// `asg/{asg}/status`
-    AsgStatus,
+    AsgStatus {
+        /// Name of the group.
+        asg: Cow<'a, str>,
+    },
     /// `peerreplication/batch`
     Batch,
     /// `status`
@@ -180,7 +183,7 @@ fn resource<'a>(segments: &[Cow<'a, str>]) -> Result<Option<Resource<'a>>, PathE
         (2, "instances") => Resource::InstanceById { id: owned(1) },
         (2, "vips") => Resource::Vip { vip: owned(1), is_secure: false },
         (2, "svips") => Resource::Vip { vip: owned(1), is_secure: true },
-        (3, "asg") if name(2) == "status" => Resource::AsgStatus,
+        (3, "asg") if name(2) == "status" => Resource::AsgStatus { asg: owned(1) },
         (2, "peerreplication") if name(1) == "batch" => Resource::Batch,
         (1, "status") => Resource::ServerStatus,
         (2, "serverinfo") if name(1) == "statusoverrides" => Resource::StatusOverrides,

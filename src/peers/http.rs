@@ -15,6 +15,7 @@ use heureka_actors::replicator::{
 };
 use heureka_config::Settings;
 use heureka_config::settings::{ClientTls, Proxy, ServiceUrl};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName,
     HeaderValue, USER_AGENT,
@@ -111,6 +112,23 @@ impl PeerHttp {
         let sent = client.get(target).headers(self.headers(url)).send().await;
         let response = sent.map_err(|error| transport_error(&error))?;
         Ok(read(response, bytes_max).await?)
+    }
+
+    /// Tells a peer the state of an auto-scaling group; the status of its answer (spec `replication.md` 3.3).
+    ///
+    /// # Errors
+    /// If the peer cannot be told.
+    pub async fn set_group(&self, url: &ServiceUrl, asg: &str, is_enabled: bool) -> anyhow::Result<u16> {
+        let settings = &self.settings;
+        let builder = self.client(url)?.connect_timeout(settings.connect).timeout(settings.fetch_read);
+        let client = builder.no_proxy().build().context("requests to peers")?;
+        let value = if is_enabled { "ENABLED" } else { "DISABLED" };
+        let asg = utf8_percent_encode(asg, NON_ALPHANUMERIC);
+        let target = format!("{}asg/{asg}/status?value={value}", url.without_credentials());
+        let mut headers = self.headers(url);
+        headers.insert("x-netflix-discovery-replication", HeaderValue::from_static("true"));
+        let sent = client.put(target).headers(headers).send().await;
+        Ok(sent.map_err(|error| transport_error(&error))?.status().as_u16())
     }
 
     /// Asks a peer of our kind for a digest.

@@ -52,6 +52,7 @@ impl Membership {
         let own = Own::new(settings, listening);
         let (replication, handle) = (Arc::clone(&node.replication), node.registry.clone());
         let mut directory = PeerDirectory::new(replication, handle, settings, source, own, http.clone());
+        node.set_peer_list(directory.urls());
         let is_known = known.is_some();
         directory.start_named(known.unwrap_or_default());
         if is_known && directory.urls().all().is_empty() {

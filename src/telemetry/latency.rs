@@ -94,7 +94,7 @@ impl Call {
             Resource::InstanceById { .. } => 10,
             Resource::Vip { is_secure: false, .. } => 11,
             Resource::Vip { is_secure: true, .. } => 12,
-            Resource::AsgStatus => 13,
+            Resource::AsgStatus { .. } => 13,
             Resource::Batch => 14,
             Resource::ServerStatus => 15,
             Resource::StatusOverrides => 16,

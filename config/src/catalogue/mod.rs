@@ -3,6 +3,7 @@
 //! One table per concern. The shipped file, the documentation, the binding and the hints for misspelt keys all come from
 //! here; nothing else lists keys. What a key means to the node is decided in `resolve`.
 
+mod asg;
 mod client;
 mod instance;
 mod netflix;
@@ -155,6 +156,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { title: "Self-preservation, eviction, start", keys: registry::RULES },
     Section { title: "Response cache and delta", keys: registry::CACHE },
     Section { title: "Replication to peers", keys: registry::PEERS },
+    Section { title: "Auto-scaling groups", keys: asg::ASG },
     Section { title: "Other regions", keys: regions::REGIONS },
     Section { title: "Rate limiter, metrics, experiments", keys: registry::EXTRAS },
     Section { title: "Who the peers are", keys: client::PEERS },

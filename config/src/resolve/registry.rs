@@ -2,9 +2,10 @@
 
 use super::reader::{Reader, Sourced};
 use super::regions::regions;
+use crate::secret::Secret;
 use crate::settings::{
-    CacheSettings, DeltaSettings, ExpectedRenewals, ExperimentalSettings, LeaseExpiry, PeerSettings,
-    RateLimiterSettings, RegistrySettings, SelfPreservationSettings, ServiceUrl, SyncSettings,
+    AsgSettings, CacheSettings, DeltaSettings, ExpectedRenewals, ExperimentalSettings, LeaseExpiry,
+    PeerSettings, RateLimiterSettings, RegistrySettings, SelfPreservationSettings, ServiceUrl, SyncSettings,
 };
 
 const EXPIRY: &[(&str, LeaseExpiry)] = &[("java", LeaseExpiry::Java), ("exact", LeaseExpiry::Exact)];
@@ -22,6 +23,7 @@ pub(super) fn registry(r: &mut Reader<'_>, registers: bool) -> RegistrySettings 
         sync_when_timestamp_differs: r
             .flag("eureka.server.sync-when-timestamp-differs", d.sync_when_timestamp_differs),
         peers: peers(r),
+        asg: asg(r),
         regions: regions(r),
         rate_limiter: rate_limiter(r),
         metrics_enabled: r.flag("eureka.server.metrics.enabled", d.metrics_enabled),
@@ -88,6 +90,20 @@ fn delta(r: &mut Reader<'_>) -> DeltaSettings {
         retention_ms: r.number("eureka.server.retention-time-in-m-s-in-delta-queue", d.retention_ms),
         sweep_interval_ms: r
             .number("eureka.server.delta-retention-timer-interval-in-ms", d.sweep_interval_ms),
+    }
+}
+
+fn asg(r: &mut Reader<'_>) -> AsgSettings {
+    let d = AsgSettings::default();
+    let access_id = r.optional("eureka.server.a-w-s-access-id");
+    let secret_key = r.optional("eureka.server.a-w-s-secret-key");
+    AsgSettings {
+        enabled: r.flag("heureka.asg.enabled", d.enabled),
+        asks_cloud: r.flag("eureka.server.use-aws-asg-api", d.asks_cloud),
+        update_interval_ms: r.number("eureka.server.a-s-g-update-interval-ms", d.update_interval_ms),
+        cache_expiry_ms: r.number("eureka.server.a-s-g-cache-expiry-timeout-ms", d.cache_expiry_ms),
+        query_timeout_ms: r.number("eureka.server.a-s-g-query-timeout-ms", d.query_timeout_ms),
+        keys: access_id.zip(secret_key).map(|(id, key)| (id.text, Secret::new(key.text))),
     }
 }
 

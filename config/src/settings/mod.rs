@@ -4,6 +4,7 @@
 //! [`crate::Report`]. No field is an `Option` that means "the default": an `Option` here means that the thing is absent.
 //! Sections named in the docs are those of `spec/spring.md`.
 
+pub mod asg;
 pub mod client;
 pub mod instance;
 pub mod limits;
@@ -18,6 +19,7 @@ pub mod service_url;
 pub mod snapshots;
 pub mod tls;
 
+pub use asg::AsgSettings;
 pub use client::{ClientSettings, ClientTimeouts, DnsPeers, Proxy};
 pub use instance::{InitialStatus, InstanceSettings};
 pub use limits::{LimitSettings, PlacementSettings};

@@ -1,5 +1,6 @@
 //! The rules of the registry: self-preservation, eviction, start, cache, delta, rate limits (3.5).
 
+use super::asg::AsgSettings;
 use super::peers::PeerSettings;
 use super::regions::RegionSettings;
 use std::collections::BTreeSet;
@@ -23,6 +24,8 @@ pub struct RegistrySettings {
     pub sync_when_timestamp_differs: bool,
     /// Replication to peers.
     pub peers: PeerSettings,
+    /// Auto-scaling groups.
+    pub asg: AsgSettings,
     /// Mirrors of other regions.
     pub regions: RegionSettings,
     /// `eureka.server.rate-limiter-*`. They work here; Spring never installs the filter.
@@ -46,6 +49,7 @@ impl Default for RegistrySettings {
             delta: DeltaSettings::default(),
             sync_when_timestamp_differs: true,
             peers: PeerSettings::default(),
+            asg: AsgSettings::default(),
             regions: RegionSettings::default(),
             rate_limiter: RateLimiterSettings::default(),
             metrics_enabled: false,

@@ -86,6 +86,8 @@ const COMPANIONS: &[(&str, &[(&str, &str)])] = &[
     ("spring.security.user.name", &[("spring.security.user.password", "p")]),
     ("management.server.", &[("management.server.port", "9000")]),
     ("eureka.client.availability-zones", &[("eureka.client.service-url.zone-a", "http://a/")]),
+    ("eureka.server.a-w-s-access-id", &[("eureka.server.a-w-s-secret-key", "k")]),
+    ("eureka.server.a-w-s-secret-key", &[("eureka.server.a-w-s-access-id", "i")]),
     (
         "eureka.server.remote-region-app-whitelist",
         &[("eureka.server.remote-region-urls-with-name.eu-west-1", "http://eu/")],
