@@ -18,7 +18,6 @@ use heureka_config::Settings;
 ///
 /// # Errors
 /// If the settings ask for the cloud and lack something that it needs.
-#[cfg_attr(not(feature = "aws"), expect(clippy::unnecessary_wraps, reason = "with the feature it can fail"))]
 pub fn source(settings: &Settings) -> anyhow::Result<Option<Arc<dyn GroupSource>>> {
     let asg = &settings.registry.asg;
     if !asg.enabled || !asg.asks_cloud {
