@@ -75,6 +75,25 @@ impl<'a> Side<'a> {
         Ok(Self { server, pool, workload, slices: Vec::new() })
     }
 
+    /// Loads it for a while, which does not count. Should follow soon after the connections have been opened: a server closes
+    /// those that say nothing for some seconds.
+    ///
+    /// # Errors
+    /// If the server fails.
+    pub async fn warm(&mut self, duration: Duration) -> anyhow::Result<()> {
+        slice(self.server, &mut self.pool, &self.workload, duration).await.map(drop)
+    }
+
+    /// Loads it for one slice, which counts.
+    ///
+    /// # Errors
+    /// If the server fails.
+    pub async fn run(&mut self, duration: Duration) -> anyhow::Result<()> {
+        let measured = slice(self.server, &mut self.pool, &self.workload, duration).await?;
+        self.slices.push(measured);
+        Ok(())
+    }
+
     /// What it has reached.
     #[must_use]
     pub fn summary(&self) -> Summary {

@@ -61,6 +61,13 @@ impl Fleet {
         Self { seed, apps: apps.collect(), len: instances }
     }
 
+    /// A fleet of one application with a name of its own.
+    #[must_use]
+    pub fn of_one_app(seed: u64, name: &str, instances: usize) -> Self {
+        let app = App { name: name.to_owned(), first: 0, len: instances };
+        Self { seed, apps: vec![app], len: instances }
+    }
+
     /// Number of instances.
     #[must_use]
     pub fn len(&self) -> usize {

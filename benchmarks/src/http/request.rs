@@ -75,6 +75,24 @@ impl RequestWriter {
         self.end(Some(0), out);
     }
 
+    /// Puts an override on the status of an instance, as a Spring service registry does.
+    pub fn set_status(&self, record: &Record<'_>, status: &str, out: &mut Vec<u8>) {
+        self.status("PUT", record, status, out);
+    }
+
+    /// Takes the override away; `status` is what the instance has then.
+    pub fn delete_status(&self, record: &Record<'_>, status: &str, out: &mut Vec<u8>) {
+        self.status("DELETE", record, status, out);
+    }
+
+    fn status(&self, method: &str, record: &Record<'_>, status: &str, out: &mut Vec<u8>) {
+        let upper = record.app.to_ascii_uppercase();
+        let Record { id, dirty_ms, .. } = record;
+        let query = format_args!("value={status}&lastDirtyTimestamp={dirty_ms}").to_string();
+        self.start(method, format_args!("/eureka/apps/{upper}/{id}/status?{query}"), out);
+        self.end(Some(0), out);
+    }
+
     fn start(&self, method: &str, path: std::fmt::Arguments<'_>, out: &mut Vec<u8>) {
         // Writing to a vector cannot fail.
         let _ = write!(out, "{method} {path} HTTP/1.1\r\n");

@@ -16,7 +16,7 @@ mod queue;
 mod workload;
 
 pub use closed::{closed, send_all};
-pub use open::open;
+pub use open::{beside, open};
 pub use outcome::{Outcome, Quantiles};
 pub use pacer::TICK;
 pub use pool::Pool;

@@ -16,6 +16,9 @@ use crate::http::Connection;
 /// How long requests that were due may still be answered after the schedule has ended. What is left then counts as failed.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// Length of the stretches of [`beside`].
+const BESIDE: Duration = Duration::from_millis(500);
+
 /// Sends `rate` requests a second for a time, spread over the connections of a pool. Needs a local task set.
 ///
 /// # Errors
@@ -40,6 +43,27 @@ pub async fn open(
     let mut outcome = shared.outcome.take();
     outcome.elapsed = started.elapsed().max(duration);
     Ok(outcome)
+}
+
+/// Keeps a rate up while something else is done; returns what came of both. Needs a local task set.
+///
+/// # Errors
+/// As for [`open`], or those of the work.
+pub async fn beside<T>(
+    pool: &mut Pool,
+    workload: &Rc<dyn Workload>,
+    rate: f64,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<(T, Outcome)> {
+    tokio::pin!(work);
+    let mut all = Outcome::default();
+    loop {
+        let stretch = open(pool, workload, rate, BESIDE);
+        tokio::select! {
+            done = &mut work => return Ok((done?, all)),
+            outcome = stretch => all.add(&outcome?),
+        }
+    }
 }
 
 struct Shared {

@@ -1,5 +1,6 @@
 //! How each kind of server is started.
 
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
@@ -16,7 +17,7 @@ const START_PATIENCE: Duration = Duration::from_secs(120);
 /// Answered as soon as the server takes traffic, and asks for no document.
 const HEALTH: &str = "/actuator/health";
 /// The whole registry.
-const REGISTRY: &str = "/eureka/apps";
+pub(super) const REGISTRY: &str = "/eureka/apps";
 
 /// Where the programs are.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ pub struct Server {
     pub name: String,
     /// Its process.
     pub process: Process,
-    /// From the start of the process to its first answer.
+    /// From the start of the process to its first answer; zero if nobody has waited for it.
     pub started_in: Duration,
 }
 
@@ -59,10 +60,21 @@ impl Launcher {
     }
 
     fn heureka_until(&self, path: &str, options: &[&str]) -> anyhow::Result<Server> {
-        let address = free_address()?;
+        self.spawn_heureka(free_address()?, options)?.ready(path)
+    }
+
+    /// Starts Heureka on an address and does not wait for it.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn spawn_heureka<S: AsRef<OsStr>>(
+        &self,
+        address: SocketAddr,
+        options: &[S],
+    ) -> anyhow::Result<Server> {
         let mut command = Command::new(&self.heureka);
         command.arg(format!("--server.port={}", address.port())).args(options);
-        Server::start("Heureka", &mut command, address, path)
+        Server::spawn("Heureka", &mut command, address)
     }
 
     /// Starts the Java server with further options; `None` if there is no Java.
@@ -70,8 +82,20 @@ impl Launcher {
     /// # Errors
     /// If it does not come up.
     pub fn java(&self, options: &[&str]) -> anyhow::Result<Option<Server>> {
+        let server = self.spawn_java(free_address()?, options)?;
+        server.map(|server| server.ready(REGISTRY)).transpose()
+    }
+
+    /// Starts the Java server on an address and does not wait for it; `None` if there is no Java.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn spawn_java<S: AsRef<OsStr>>(
+        &self,
+        address: SocketAddr,
+        options: &[S],
+    ) -> anyhow::Result<Option<Server>> {
         let Some(jar) = &self.java else { return Ok(None) };
-        let address = free_address()?;
         let mut command = Command::new("java");
         command.args(&self.java_options).arg("-jar").arg(jar);
         // Tomcat closes a connection after 100 requests by default. One client would never send so many in a row; ours stand
@@ -80,7 +104,7 @@ impl Launcher {
             .arg("--server.tomcat.max-keep-alive-requests=-1")
             .arg("--server.tomcat.keep-alive-timeout=75s");
         command.arg(format!("--server.port={}", address.port())).args(options);
-        Server::start("Java", &mut command, address, REGISTRY).map(Some)
+        Server::spawn("Java", &mut command, address).map(Some)
     }
 
     /// Starts a baseline: this very program.
@@ -92,15 +116,24 @@ impl Launcher {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
         command.args(["baseline", "--handler", baseline.name(), "--port", &address.port().to_string()]);
-        Server::start(&format!("actix-web {}", baseline.name()), &mut command, address, "/")
+        Server::spawn(&format!("actix-web {}", baseline.name()), &mut command, address)?.ready("/")
     }
 }
 
 impl Server {
-    fn start(name: &str, command: &mut Command, address: SocketAddr, path: &str) -> anyhow::Result<Self> {
-        let mut process = Process::start(command, address)?;
-        let started_in = process.wait_until_ready(path, START_PATIENCE)?;
-        Ok(Self { name: name.to_owned(), process, started_in })
+    fn spawn(name: &str, command: &mut Command, address: SocketAddr) -> anyhow::Result<Self> {
+        let process = Process::start(command, address)?;
+        Ok(Self { name: name.to_owned(), process, started_in: Duration::ZERO })
+    }
+
+    /// Waits for the first answer to a path.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub fn ready(mut self, path: &str) -> anyhow::Result<Self> {
+        let waited = self.process.wait_until_ready(path, START_PATIENCE);
+        self.started_in = waited.with_context(|| format!("{} does not start", self.name))?;
+        Ok(self)
     }
 
     /// Where it listens.

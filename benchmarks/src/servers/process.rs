@@ -2,8 +2,10 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -25,12 +27,25 @@ pub struct Process {
     started: Instant,
 }
 
-/// A port that nobody uses right now.
+/// Ports to choose from: below those that systems give to outgoing connections, so that none of ours takes the port of a server
+/// that is down for a while.
+const PORTS: Range<u16> = 18_000..32_000;
+
+/// A port that nobody uses right now, a different one each time.
 ///
 /// # Errors
 /// If there is none.
 pub fn free_address() -> io::Result<SocketAddr> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let own = std::process::id().wrapping_mul(61);
+    for _ in PORTS {
+        let number = own.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = PORTS.start + (number % PORTS.len() as u32) as u16;
+        if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+            return listener.local_addr();
+        }
+    }
+    Err(io::ErrorKind::AddrInUse.into())
 }
 
 impl Process {
@@ -52,6 +67,17 @@ impl Process {
         let started = Instant::now();
         let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
         Ok(Self { child, directory, address, started })
+    }
+
+    /// Time since it was started.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// True if it has not ended.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Process id.
@@ -119,4 +145,16 @@ pub fn first_answer(address: SocketAddr, path: &str) -> io::Result<(u16, usize)>
     stream.read_to_end(&mut answer)?;
     let status = answer.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
     Ok((status.ok_or(io::ErrorKind::UnexpectedEof)?, answer.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_ports_differ_and_are_not_those_of_outgoing_connections() {
+        let ports: Vec<u16> = (0..3).map(|_| free_address().unwrap().port()).collect();
+        assert!(ports.iter().all(|port| PORTS.contains(port)), "{ports:?}");
+        assert!(ports[0] != ports[1] && ports[1] != ports[2], "{ports:?}");
+    }
 }
