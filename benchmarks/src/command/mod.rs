@@ -2,6 +2,7 @@
 
 mod arguments;
 mod load;
+mod parts;
 mod ratios;
 mod setting;
 mod suite;
@@ -33,6 +34,7 @@ options of all measuring commands:
   --instances N     size of the usual registry (default 10000)
   --seed N          seed of all data (default 1)
   --quick           short slices, few rounds
+  --minutes N       suite: no part begins after that time (default 39, with --quick 2.9)
   --json FILE       write the figures there too";
 
 /// Runs a command.
@@ -64,8 +66,8 @@ fn on_one_thread(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Resu
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     let is_quick = arguments.has("quick");
     let rhythm = match is_quick {
-        true => Rhythm { rounds: 3, slice: Duration::from_millis(300) },
-        false => Rhythm { rounds: 10, slice: Duration::from_millis(1000) },
+        true => Rhythm { rounds: 3, slice: Duration::from_millis(250) },
+        false => Rhythm { rounds: 7, slice: Duration::from_millis(1000) },
     };
     let java_options =
         arguments.text("java-options").unwrap_or(JAVA_OPTIONS).split_whitespace().map(str::to_owned);

@@ -75,6 +75,8 @@ pub struct Plot {
 pub struct Findings {
     /// Machine, versions, settings.
     pub setting: Vec<(String, String)>,
+    /// Parts that failed or were left out, and why.
+    pub problems: Vec<String>,
     /// Figures that have goals, and others of their kind.
     pub figures: Vec<Figure>,
     /// Tables.
@@ -84,6 +86,12 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// Takes in a table whose rows come later, so that those that are known are kept whatever fails; returns its position.
+    pub fn begin(&mut self, section: Section) -> usize {
+        self.sections.push(section);
+        self.sections.len() - 1
+    }
+
     /// As Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
@@ -91,10 +99,32 @@ impl Findings {
         for (name, value) in &self.setting {
             let _ = writeln!(text, "- {name}: {value}");
         }
+        for problem in &self.problems {
+            let _ = writeln!(text, "- **{problem}**");
+        }
         let _ = write!(text, "\n{}\n", super::table(&self.figures));
-        for section in &self.sections {
+        // A table without rows belongs to a part that failed: it is named above.
+        for section in self.sections.iter().filter(|section| !section.rows.is_empty()) {
             let _ = writeln!(text, "{}", section.markdown());
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_is_said_first_and_what_was_found_before_is_shown() {
+        let mut findings =
+            Findings { problems: vec!["part cost: no answer".to_owned()], ..Findings::default() };
+        findings.begin(Section::new("Cost", "Text.", &["server"]));
+        let memory = findings.begin(Section::new("Memory", "Text.", &["server"]));
+        findings.sections[memory].row(["Heureka".to_owned()]);
+        let text = findings.markdown();
+        assert!(text.starts_with("- **part cost: no answer**\n"), "{text}");
+        assert!(text.contains("### Memory") && text.contains("| Heureka |"), "{text}");
+        assert!(!text.contains("### Cost"), "{text}");
     }
 }

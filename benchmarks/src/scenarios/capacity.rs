@@ -44,7 +44,9 @@ pub async fn section(
     let mut plots = Vec::new();
     for &operation in operations {
         let mut series = Vec::new();
-        for server in servers {
+        // Where no multiple of Java is asked for, its capacity is not worth the time.
+        let has_goal = operation.goals().of_java.is_some();
+        for server in servers.iter().filter(|server| has_goal || server.name != "Java") {
             let found = find(plan, server, &operation.workload(fleet, plan.seed)).await?;
             let Quantiles { p50_ms, p90_ms, p99_ms, p999_ms, max_ms } = found.at_half.quantiles();
             let mark = if found.is_generator_limit { " *" } else { "" };
@@ -75,11 +77,11 @@ fn curve(outcome: &Outcome) -> Vec<(f64, f64)> {
 async fn find(plan: &Plan, server: &Server, workload: &Rc<dyn Workload>) -> anyhow::Result<Capacity> {
     let mut pool = Pool::open(server.address(), CONNECTIONS, 16 * 1024).await?;
     let saturated = closed(&mut pool, workload, plan.duration(400, 1_500)).await?.rate();
-    let probe = plan.duration(500, 2_500);
+    let probe = plan.duration(500, 2_000);
     let (mut carried, mut refused) = (0.0, saturated * 1.05);
     let mut is_generator_limit = false;
     let mut rate = saturated * 0.8;
-    for _ in 0..plan.count(3, 6) {
+    for _ in 0..plan.count(3, 5) {
         let outcome = open(&mut pool, workload, rate, probe).await?;
         is_generator_limit = outcome.is_generator_behind();
         if outcome.quantiles().p99_ms < LIMIT_MS && outcome.failed() == 0 {
@@ -89,7 +91,7 @@ async fn find(plan: &Plan, server: &Server, workload: &Rc<dyn Workload>) -> anyh
         }
         rate = f64::midpoint(carried, refused);
     }
-    let half = plan.duration(800, 6_000);
+    let half = plan.duration(800, 4_000);
     // A server that carried nothing within the limit is shown at a tenth of its highest rate.
     let half_rate = if carried > 0.0 { carried / 2.0 } else { saturated / 10.0 };
     tokio::time::sleep(Duration::from_millis(200)).await;

@@ -30,7 +30,7 @@ pub async fn of_changes(
         let fleet = Fleet::new(plan.seed, size);
         setup::fill(server, &fleet).await?;
         setup::fetch(server, "apps/delta").await?;
-        setup::until_delta_is_empty(server, plan.duration(5_000, 20_000)).await?;
+        setup::until_delta_is_empty(server, plan.duration(4_000, 20_000)).await?;
         let cost = cost(plan, server, &fleet).await?;
         section.row([
             server.name.clone(),
@@ -57,7 +57,7 @@ pub async fn of_changes(
 async fn cost(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow::Result<Spread> {
     let registrations = setup::registrations(fleet, plan.seed ^ 5, 0);
     let mut writers = Pool::open(server.address(), 8, 4096).await?;
-    let time = plan.duration(1_000, 4_000);
+    let time = plan.duration(700, 4_000);
     let mut costs = Vec::new();
     for _ in 0..ROUNDS {
         // Somebody must read, or nothing is encoded.

@@ -54,7 +54,7 @@ pub async fn ramp(
     for &size in sizes {
         let fleet = Fleet::new(plan.seed, size);
         setup::fill(server, &fleet).await?;
-        setup::until_delta_is_empty(server, plan.duration(5_000, 20_000)).await?;
+        setup::until_delta_is_empty(server, plan.duration(4_000, 20_000)).await?;
         if !step(plan, server, &fleet, section).await? {
             break;
         }
@@ -64,7 +64,7 @@ pub async fn ramp(
 }
 
 async fn step(plan: &Plan, server: &Server, fleet: &Fleet, section: &mut Section) -> anyhow::Result<bool> {
-    let time = plan.duration(3_000, 20_000);
+    let time = plan.duration(3_000, 15_000);
     let rate = fleet.len() as f64 / INTERVAL_SECS;
     let mut beating = Pool::open(server.address(), CONNECTIONS / 2, 2048).await?;
     let mut reading = Pool::open(server.address(), CONNECTIONS / 2, 16 * 1024).await?;

@@ -17,7 +17,7 @@ const INTERVAL_SECS: f64 = 30.0;
 /// # Errors
 /// If the server fails.
 pub async fn quiet(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow::Result<Vec<Figure>> {
-    let time = plan.duration(2_000, 30_000);
+    let time = plan.duration(1_500, 12_000);
     let rate = fleet.len() as f64 / INTERVAL_SECS;
     let (beats, deltas) = (setup::heartbeats(fleet, plan.seed), setup::get("apps/delta"));
     let mut beating = Pool::open(server.address(), 64, 4096).await?;

@@ -1,49 +1,141 @@
-//! Warm restarts: from the start of the process to the first full answer of a node that has a snapshot.
+//! Restarts: from the start of the process to the first full answer that shows everything.
 
-use std::path::PathBuf;
-
-use anyhow::ensure;
+use std::time::Duration;
 
 use super::Plan;
 use super::setup;
 use crate::fleet::Fleet;
-use crate::report::{Figure, numbers};
+use crate::report::{Figure, Section, numbers};
+use crate::servers::{Folder, Server, Sites};
 use crate::stats::Spread;
 
-/// A folder that is gone when the scenario ends.
-struct Folder(PathBuf);
+/// Longest wait for a first answer; a Java server on a busy machine takes its time.
+const PATIENCE: Duration = Duration::from_secs(120);
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Left-overs in a temporary folder do no harm.
-        let _ = std::fs::remove_dir_all(&self.0);
+/// The table for it.
+#[must_use]
+pub fn section() -> Section {
+    Section::new(
+        "Restarts",
+        "From the start of the process to the end of the first answer to a full fetch that shows every instance. Warm: from the \
+         snapshot of a node that was stopped in order. From a peer: without a snapshot, everything comes from another node.",
+        &["server", "start", "instances", "median", "worst", "stopped in"],
+    )
+}
+
+fn row(section: &mut Section, server: &str, how: &str, instances: usize, starts: &Spread, stops: &Spread) {
+    let stopped = if stops.count == 0 { String::new() } else { numbers::millis(stops.median) };
+    section.row([
+        server.to_owned(),
+        how.to_owned(),
+        if instances == 0 { "none".to_owned() } else { numbers::count(instances as f64) },
+        numbers::millis(starts.median),
+        numbers::millis(starts.high),
+        stopped,
+    ]);
+}
+
+fn figure(how: &str, instances: usize, starts: &Spread, limit_ms: f64) -> Figure {
+    let name = format!("{how} with {} to the first full answer", numbers::count(instances as f64));
+    let shown = format!("{} (worst {})", numbers::millis(starts.median), numbers::millis(starts.high));
+    Figure::at_most(&name, shown, starts.median, limit_ms, &format!("≤ {limit_ms:.0} ms"))
+}
+
+/// Starts with nothing to know.
+///
+/// # Errors
+/// If a node does not come up.
+pub async fn cold(plan: &Plan, section: &mut Section) -> anyhow::Result<()> {
+    let mut starts = Vec::new();
+    for _ in 0..plan.count(3, 7) {
+        let mut server = Sites::new(1)?.spawn_heureka(&plan.launcher, 0, &[])?;
+        starts.push(millis(setup::until_complete(&mut server, 0, PATIENCE).await?));
     }
+    row(section, "Heureka", "cold", 0, &Spread::of(starts), &Spread::default());
+    Ok(())
 }
 
 /// Fills a node, stops it in order, and starts it again several times.
 ///
 /// # Errors
 /// If the node fails, or does not know after a restart what it knew before.
-pub async fn warm(plan: &Plan, instances: usize, limit_ms: f64) -> anyhow::Result<Figure> {
-    let folder = Folder(std::env::temp_dir().join(format!("heureka-bench-snapshot-{}", std::process::id())));
-    let option = format!("--heureka.snapshots.folder={}", folder.0.display());
+pub async fn warm(
+    plan: &Plan,
+    instances: usize,
+    limit_ms: f64,
+    section: &mut Section,
+) -> anyhow::Result<Figure> {
+    let folder = Folder::new();
+    let option = folder.option();
     let options = [option.as_str()];
-    let fleet = Fleet::new(plan.seed, instances);
     let first = plan.launcher.heureka(&options)?;
-    setup::fill(&first, &fleet).await?;
-    let mut stops = vec![first.process.stop().as_secs_f64() * 1000.0];
+    setup::fill(&first, &Fleet::new(plan.seed, instances)).await?;
+    let mut stops = vec![millis(first.process.stop())];
     let mut starts = Vec::new();
-    for _ in 0..plan.count(3, 7) {
-        let server = plan.launcher.heureka_answering(&options)?;
-        starts.push(server.started_in.as_secs_f64() * 1000.0);
-        let text = setup::text_of(&setup::fetch(&server, "apps/").await?)?;
-        let known = text.matches("\"instanceId\"").count();
-        ensure!(known >= instances, "{known} of {instances} instances are there after a restart");
-        stops.push(server.process.stop().as_secs_f64() * 1000.0);
+    for _ in 0..plan.count(3, 5) {
+        let mut server = Sites::new(1)?.spawn_heureka(&plan.launcher, 0, &options)?;
+        starts.push(millis(setup::until_complete(&mut server, instances, PATIENCE).await?));
+        stops.push(millis(server.process.stop()));
     }
     let (starts, stops) = (Spread::of(starts), Spread::of(stops));
-    let name = format!("warm start with {} to the first full answer", numbers::count(instances as f64));
-    let shown = format!("{} (worst {})", numbers::millis(starts.median), numbers::millis(starts.high));
-    let figure = Figure::at_most(&name, shown, starts.median, limit_ms, &format!("≤ {limit_ms:.0} ms"));
-    Ok(figure.remark(format!("stopped in {}", numbers::millis(stops.median))))
+    row(section, "Heureka", "warm", instances, &starts, &stops);
+    Ok(figure("warm start", instances, &starts, limit_ms))
+}
+
+/// Fills a node and starts a peer beside it several times, without a snapshot.
+///
+/// # Errors
+/// If a node fails, or the peer never has everything.
+pub async fn from_peer(
+    plan: &Plan,
+    instances: usize,
+    limit_ms: f64,
+    section: &mut Section,
+) -> anyhow::Result<Figure> {
+    let sites = Sites::new(2)?;
+    let mut full = sites.spawn_heureka(&plan.launcher, 0, &[])?;
+    setup::until_complete(&mut full, 0, PATIENCE).await?;
+    setup::fill(&full, &Fleet::new(plan.seed, instances)).await?;
+    let mut starts = Vec::new();
+    for _ in 0..plan.count(2, 5) {
+        let mut server = sites.spawn_heureka(&plan.launcher, 1, &[])?;
+        starts.push(millis(setup::until_complete(&mut server, instances, PATIENCE).await?));
+    }
+    let starts = Spread::of(starts);
+    row(section, "Heureka", "from a peer", instances, &starts, &Spread::default());
+    Ok(figure("start from a peer", instances, &starts, limit_ms))
+}
+
+/// A Java server alone and empty; then one that copies from the first, which has been filled. Nothing if there is no Java.
+///
+/// # Errors
+/// If a server fails, or the copy never becomes complete.
+pub async fn java(plan: &Plan, instances: usize, section: &mut Section) -> anyhow::Result<()> {
+    let sites = Sites::new(2)?;
+    let alone = ["--eureka.client.fetch-registry=false"];
+    let Some(mut full) = sites.spawn_java(&plan.launcher, 0, &alone)? else { return Ok(()) };
+    java_row(&mut full, "empty", 0, section).await?;
+    setup::fill(&full, &Fleet::new(plan.seed, instances)).await?;
+    // A list that was asked for while the server filled stays in its cache for 30 s; what a peer would copy too.
+    setup::until_listed(&full, instances).await?;
+    let copying = ["--eureka.client.fetch-registry=true", "--eureka.client.register-with-eureka=true"];
+    if let Some(mut copy) = sites.spawn_java(&plan.launcher, 1, &copying)? {
+        java_row(&mut copy, "from a peer", instances, section).await?;
+    }
+    Ok(())
+}
+
+async fn java_row(
+    server: &mut Server,
+    how: &str,
+    instances: usize,
+    section: &mut Section,
+) -> anyhow::Result<()> {
+    let started = millis(setup::until_complete(server, instances, PATIENCE).await?);
+    row(section, "Java", how, instances, &Spread::of([started]), &Spread::default());
+    Ok(())
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
 }

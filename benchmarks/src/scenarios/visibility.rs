@@ -9,7 +9,7 @@ use super::Plan;
 use super::setup;
 use crate::fleet::Fleet;
 use crate::http::{Connection, RequestWriter};
-use crate::load::{Pool, open};
+use crate::load::{Pool, beside};
 use crate::random::Random;
 use crate::report::{Figure, numbers};
 use crate::servers::Server;
@@ -39,20 +39,13 @@ pub async fn writes(
     fleet: &Fleet,
     background: f64,
 ) -> anyhow::Result<Vec<Figure>> {
-    let samples = plan.count(30, 300);
+    let samples = plan.count(15, 150);
     let registrations = setup::registrations(fleet, plan.seed ^ 2, 0);
     let mut delays = Delays::default();
     if background > 0.0 {
         let mut writers = Pool::open(ours.address(), 16, 4096).await?;
         let watching = watch(plan.seed, ours, fleet, samples, &mut delays);
-        tokio::pin!(watching);
-        loop {
-            let noise = open(&mut writers, &registrations, background, Duration::from_millis(500));
-            tokio::select! {
-                done = &mut watching => break done?,
-                outcome = noise => { outcome?; }
-            }
-        }
+        beside(&mut writers, &registrations, background, watching).await?;
     } else {
         watch(plan.seed, ours, fleet, samples, &mut delays).await?;
     }

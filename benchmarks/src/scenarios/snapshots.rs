@@ -1,0 +1,200 @@
+//! What snapshots cost: rates with and without them, disk, memory.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+
+use super::Plan;
+use super::setup::{self, text_after};
+use crate::fleet::Fleet;
+use crate::http::RequestWriter;
+use crate::load::{Generated, Pool, Workload, open};
+use crate::measure::Side;
+use crate::report::{Figure, Section, numbers};
+use crate::servers::{Folder, Server};
+
+/// Switches them off.
+const OFF: &str = "--heureka.snapshots.enabled=false";
+/// Least share of the rate without snapshots that registrations must reach.
+const REGISTER_SHARE: f64 = 0.9;
+/// What counts as nothing measurable.
+const HEARTBEAT_SHARE: f64 = 0.97;
+/// Memory that they may take.
+const MEMORY_MB: f64 = 64.0;
+/// Disk that they may take, in multiples of what is alive.
+const DISK_FACTOR: f64 = 3.0;
+const MB: f64 = 1024.0 * 1024.0;
+
+/// The table for it.
+#[must_use]
+pub fn section() -> Section {
+    Section::new(
+        "Snapshots",
+        "Two nodes, one with snapshots and one without. Disk: all files after every instance has registered anew several times, \
+         beside the records that live. Memory: resident, after the same filling.",
+        &["instances", "memory with", "memory without", "live data", "disk", "factor"],
+    )
+}
+
+/// Where what is found goes, piece by piece.
+pub struct Report<'a> {
+    /// Figures.
+    pub figures: &'a mut Vec<Figure>,
+    /// The table.
+    pub section: &'a mut Section,
+}
+
+/// Measures all of them.
+///
+/// # Errors
+/// If a node fails.
+pub async fn costs(plan: &Plan, report: Report<'_>) -> anyhow::Result<()> {
+    let fleet = Fleet::new(plan.seed, plan.count(10_000, 100_000));
+    let folder = Folder::new();
+    let with = plan.launcher.heureka(&[&folder.option()])?;
+    let mut without = plan.launcher.heureka(&[OFF])?;
+    without.name = "without".to_owned();
+    for server in [&with, &without] {
+        setup::fill(server, &fleet).await?;
+    }
+    until_written(&with, plan.duration(4_000, 60_000)).await?;
+    let bytes = [with.memory()?.resident, without.memory()?.resident].map(|bytes| bytes as f64);
+    report.figures.push(memory(fleet.len(), bytes));
+    report.figures.push(rates(plan, &with, &without, &fleet, Kind::Register).await?);
+    report.figures.push(rates(plan, &with, &without, &fleet, Kind::Heartbeat).await?);
+    drop(without);
+    churn(plan, &with, &fleet).await?;
+    until_written(&with, plan.duration(4_000, 60_000)).await?;
+    // Sizes are taken by the node every 30 s; files are counted here.
+    let live = gauge(&with, "eureka_snapshot_live_bytes").await?;
+    let disk = folder.bytes() as f64;
+    let factor = disk / live.max(1.0);
+    report.section.row([
+        numbers::count(fleet.len() as f64),
+        numbers::bytes(bytes[0]),
+        numbers::bytes(bytes[1]),
+        numbers::bytes(live),
+        numbers::bytes(disk),
+        format!("{factor:.1} x"),
+    ]);
+    let name = format!("disk of a snapshot of {}, after churn", numbers::count(fleet.len() as f64));
+    let mut figure =
+        Figure::at_most(&name, format!("{factor:.1} x of what lives"), factor, DISK_FACTOR, "≤ 3 x");
+    figure.compared = format!("{} for {}", numbers::bytes(disk), numbers::bytes(live));
+    report.figures.push(figure);
+    Ok(())
+}
+
+fn memory(instances: usize, [with, without]: [f64; 2]) -> Figure {
+    let more = (with - without) / MB;
+    let name = format!("memory of snapshots of {}", numbers::count(instances as f64));
+    let mut figure = Figure::at_most(&name, format!("{more:.1} MB"), more, MEMORY_MB, "≤ 64 MB");
+    figure.compared = format!("{} with, {} without", numbers::bytes(with), numbers::bytes(without));
+    figure
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Register,
+    Heartbeat,
+}
+
+/// The same calls to both in turn. Slices are long against the second for which changes wait before they are written, and
+/// what is left of one is written before the next begins.
+async fn rates(
+    plan: &Plan,
+    with: &Server,
+    without: &Server,
+    fleet: &Fleet,
+    kind: Kind,
+) -> anyhow::Result<Figure> {
+    let (workload, name, least) = match kind {
+        Kind::Register => (setup::registrations(fleet, plan.seed, 0), "registrations", REGISTER_SHARE),
+        Kind::Heartbeat => (setup::heartbeats(fleet, plan.seed), "heartbeats", HEARTBEAT_SHARE),
+    };
+    let mut sides = [
+        Side::new(with, setup::CONNECTIONS, workload.clone()).await?,
+        Side::new(without, setup::CONNECTIONS, workload).await?,
+    ];
+    for side in &mut sides {
+        side.warm(plan.duration(200, 1_000)).await?;
+    }
+    let length = plan.duration(1_200, if kind == Kind::Register { 4_000 } else { 2_000 });
+    for round in 0..plan.count(2, 5) {
+        let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
+        for index in order {
+            sides[index].run(length).await?;
+            if kind == Kind::Register && index == 0 {
+                until_written(with, plan.duration(2_000, 5_000)).await?;
+            }
+        }
+    }
+    let name = format!("{name} with snapshots, against without");
+    Ok(Figure::against(&name, &sides[0], &sides[1], least))
+}
+
+/// Every instance registers anew, several times, at a rate that the writer can follow.
+async fn churn(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
+    let time = plan.duration(3_000, 30_000);
+    let mut pool = Pool::open(server.address(), setup::CONNECTIONS, 4096).await?;
+    let outcome = open(&mut pool, &renewals(fleet), 10_000.0, time).await?;
+    ensure!(outcome.answers > 0, "registrations were refused: {:?}", outcome.failures);
+    Ok(())
+}
+
+/// Registrations of all instances, each time round a newer one.
+fn renewals(fleet: &Fleet) -> Rc<dyn Workload> {
+    let fleet = fleet.clone();
+    let scratch = std::cell::RefCell::new(Vec::new());
+    let write = move |number: u64, out: &mut Vec<u8>| {
+        let size = fleet.len() as u64;
+        let (round, instance) = (number / size, (number.wrapping_mul(7_919) % size) as usize);
+        let record = fleet.record(instance, u32::try_from(round + 1).unwrap_or(u32::MAX));
+        RequestWriter::SPRING.register(&record, &mut scratch.borrow_mut(), out);
+    };
+    Rc::new(Generated { write, expected_status: 204 })
+}
+
+/// Waits until no change waits for the disk any more, but not for ever.
+async fn until_written(server: &Server, patience: Duration) -> anyhow::Result<()> {
+    let started = Instant::now();
+    while gauge(server, "eureka_snapshot_queue_instances").await? > 0.0 && started.elapsed() < patience {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
+}
+
+async fn gauge(server: &Server, name: &str) -> anyhow::Result<f64> {
+    let metrics = setup::text_of(&setup::fetch_outside(server, "/actuator/prometheus").await?)?;
+    value_of(&metrics, name).with_context(|| format!("{} has no metric {name}", server.name))
+}
+
+/// The value of a metric without labels.
+fn value_of(metrics: &str, name: &str) -> Option<f64> {
+    let rest = text_after(metrics, &format!("\n{name} "))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_read_by_their_whole_name() {
+        let metrics = "# TYPE a_bytes gauge\na_bytes 12.5\na_bytes_max 99\n";
+        assert_eq!(value_of(metrics, "a_bytes"), Some(12.5));
+        assert_eq!(value_of(metrics, "a"), None);
+    }
+
+    #[test]
+    fn every_round_is_newer() {
+        let fleet = Fleet::new(1, 100);
+        let workload = renewals(&fleet);
+        let (mut one, mut two) = (Vec::new(), Vec::new());
+        let first = workload.request(3, &mut one);
+        let second = workload.request(103, &mut two);
+        assert!(memchr::memmem::find(first, b"\"deployment\":\"1\"").is_some());
+        assert!(memchr::memmem::find(second, b"\"deployment\":\"2\"").is_some());
+    }
+}
