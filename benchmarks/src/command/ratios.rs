@@ -3,7 +3,7 @@
 use heureka_bench::fleet::Fleet;
 use heureka_bench::report::{Figure, table};
 use heureka_bench::scenarios::operations::Operation;
-use heureka_bench::scenarios::{Plan, baseline, churn, idle, memory, setup, start, visibility};
+use heureka_bench::scenarios::{Plan, baseline, churn, idle, memory, setup, start, visibility, waiting};
 
 use super::arguments::Arguments;
 use super::plan;
@@ -32,7 +32,7 @@ async fn measure(plan: &Plan, arguments: &Arguments) -> anyhow::Result<Vec<Figur
     let fleet = Fleet::new(plan.seed, plan.instances);
     let server = plan.launcher.heureka(&setup::SHORT_DELTA)?;
     setup::fill(&server, &fleet).await?;
-    setup::until_delta_is_empty(&server, plan.duration(5_000, 20_000)).await?;
+    waiting::until_delta_is_empty(&server, plan.duration(5_000, 20_000)).await?;
     for operation in Operation::ALL.into_iter().filter(|&operation| operation != Operation::Register) {
         if arguments.wants(operation.name()) {
             figures.push(baseline::against_baseline(plan, &server, &fleet, operation).await?);

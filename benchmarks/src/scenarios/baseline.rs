@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Plan;
 use super::operations::Operation;
 use super::setup;
+use super::waiting;
 use crate::fleet::Fleet;
 use crate::measure::{Side, interleave};
 use crate::report::{Figure, numbers};
@@ -28,7 +29,7 @@ pub async fn against_baseline(
     if let Some(path) = operation.path(fleet) {
         if operation == Operation::Delta {
             // Or the delta would shrink between here and its comparison.
-            setup::until_delta_is_empty(ours, DELTA_PATIENCE).await?;
+            waiting::until_delta_is_empty(ours, DELTA_PATIENCE).await?;
         }
         let body = setup::fetch(ours, &path).await?;
         setup::keep_static(&bare, &body).await?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Plan;
 use super::setup;
+use super::waiting;
 use crate::fleet::Fleet;
 use crate::load::{Pool, Workload, open};
 use crate::report::{Figure, Section, numbers};
@@ -51,8 +52,8 @@ pub async fn of_heartbeats(plan: &Plan, instances: usize, section: &mut Section)
     let fleet = Fleet::new(plan.seed, instances);
     setup::fill(&nodes[0], &fleet).await?;
     setup::fill(&alone, &fleet).await?;
-    setup::until_same_hash(&nodes[0], &nodes[1], Duration::from_secs(60)).await?;
-    setup::until_delta_is_empty(&nodes[1], plan.duration(3_000, 20_000)).await?;
+    waiting::until_same_hash(&nodes[0], &nodes[1], Duration::from_secs(60)).await?;
+    waiting::until_delta_is_empty(&nodes[1], plan.duration(3_000, 20_000)).await?;
     let rate = instances as f64 / INTERVAL_SECS;
     let costs = measure(plan, &nodes, &alone, &setup::heartbeats(&fleet, plan.seed), rate).await?;
     let ratios = Spread::of(costs.receiving.iter().zip(&costs.alone).map(|(ours, direct)| ours / direct));

@@ -2,6 +2,7 @@
 
 use super::Plan;
 use super::setup;
+use super::waiting;
 use crate::fleet::Fleet;
 use crate::load::{Pool, open};
 use crate::report::{Figure, Plot, Section, Series, numbers};
@@ -30,7 +31,7 @@ pub async fn of_changes(
         let fleet = Fleet::new(plan.seed, size);
         setup::fill(server, &fleet).await?;
         setup::fetch(server, "apps/delta").await?;
-        setup::until_delta_is_empty(server, plan.duration(4_000, 20_000)).await?;
+        waiting::until_delta_is_empty(server, plan.duration(4_000, 20_000)).await?;
         let cost = cost(plan, server, &fleet).await?;
         section.row([
             server.name.clone(),

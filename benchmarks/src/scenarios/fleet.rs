@@ -2,6 +2,7 @@
 
 use super::Plan;
 use super::setup;
+use super::waiting;
 use crate::fleet::Fleet;
 use crate::load::{Generated, Outcome, Pool, open};
 use crate::report::{Section, numbers};
@@ -54,7 +55,7 @@ pub async fn ramp(
     for &size in sizes {
         let fleet = Fleet::new(plan.seed, size);
         setup::fill(server, &fleet).await?;
-        setup::until_delta_is_empty(server, plan.duration(4_000, 20_000)).await?;
+        waiting::until_delta_is_empty(server, plan.duration(4_000, 20_000)).await?;
         if !step(plan, server, &fleet, section).await? {
             break;
         }

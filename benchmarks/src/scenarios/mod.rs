@@ -19,6 +19,7 @@ pub mod snapshots;
 pub mod start;
 pub mod storm;
 pub mod visibility;
+pub mod waiting;
 pub mod warm_up;
 
 use std::time::Duration;

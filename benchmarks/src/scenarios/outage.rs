@@ -9,6 +9,7 @@ use anyhow::ensure;
 
 use super::Plan;
 use super::setup::{self, text_after};
+use super::waiting;
 use crate::fleet::{Fleet, Record};
 use crate::http::{Connection, RequestWriter};
 use crate::load::{Generated, Outcome, Pool, Workload, beside};
@@ -57,7 +58,7 @@ pub fn section(plan: &Plan) -> Section {
 }
 
 fn away(plan: &Plan) -> Duration {
-    plan.duration(5_000, 60_000)
+    plan.duration(3_000, 60_000)
 }
 
 /// What a node used of its machine during a stretch.
@@ -78,15 +79,15 @@ pub async fn of_peer(plan: &Plan, instances: usize, section: &mut Section) -> an
     let options = [&setup::SHORT_DELTA[..], &[option.as_str()]].concat();
     let mut here = sites.spawn_heureka(&plan.launcher, 0, &setup::SHORT_DELTA)?;
     let mut peer = sites.spawn_heureka(&plan.launcher, 1, &options)?;
-    setup::until_complete(&mut here, 0, PATIENCE).await?;
-    setup::until_complete(&mut peer, 0, PATIENCE).await?;
+    waiting::until_complete(&mut here, 0, PATIENCE).await?;
+    waiting::until_complete(&mut peer, 0, PATIENCE).await?;
     let fleet = Fleet::new(plan.seed, instances);
     setup::fill(&here, &fleet).await?;
-    setup::until_same_hash(&here, &peer, PATIENCE).await?;
-    setup::until_delta_is_empty(&here, plan.duration(3_000, 20_000)).await?;
+    waiting::until_same_hash(&here, &peer, PATIENCE).await?;
+    waiting::until_delta_is_empty(&here, plan.duration(3_000, 20_000)).await?;
 
     let mut load = Load::new(&here, &fleet).await?;
-    let calm = plan.duration(2_000, 20_000);
+    let calm = plan.duration(1_500, 20_000);
     let before = load
         .during(async {
             tokio::time::sleep(calm).await;
@@ -105,7 +106,7 @@ pub async fn of_peer(plan: &Plan, instances: usize, section: &mut Section) -> an
     let mut answered = Duration::ZERO;
     let mut equal = Duration::ZERO;
     load.during(async {
-        answered = setup::until_complete(&mut peer, 1, PATIENCE).await?;
+        answered = waiting::until_complete(&mut peer, 1, PATIENCE).await?;
         equal = until_equal(&here, &peer).await?;
         Ok(())
     })
@@ -207,7 +208,7 @@ async fn change(server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
 /// Waits until both show the same; the time from the start of the peer's process.
 async fn until_equal(here: &Server, peer: &Server) -> anyhow::Result<Duration> {
     loop {
-        if setup::hash_of(here).await? == setup::hash_of(peer).await? {
+        if waiting::hash_of(here).await? == waiting::hash_of(peer).await? {
             // The hash counts instances only; this takes longer, so the time stops before.
             let age = peer.process.age();
             if fingerprint_of(here).await? == fingerprint_of(peer).await? {

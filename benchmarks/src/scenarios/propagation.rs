@@ -12,6 +12,7 @@ use anyhow::ensure;
 use super::Plan;
 use super::probes::{Board, PROBE_APP, Probes};
 use super::setup;
+use super::waiting;
 use crate::fleet::Fleet;
 use crate::http::{Connection, RequestWriter};
 use crate::load::{Pool, beside};
@@ -49,7 +50,7 @@ impl Course {
     pub fn of_ours(plan: &Plan) -> Self {
         Self {
             probes: 40,
-            changes: plan.count(40, 300),
+            changes: plan.count(25, 300),
             every: Duration::from_millis(200),
             look_every: Duration::from_millis(5),
             patience: Duration::from_secs(20),
@@ -98,7 +99,7 @@ pub async fn between(
     setup::register_all(writer.address(), &probes).await?;
     // A Java server that is asked too early answers for half a minute that there is no such application.
     tokio::time::sleep(SETTLE).await;
-    setup::until_app_listed(reader, PROBE_APP, course.probes, course.patience).await?;
+    waiting::until_app_listed(reader, PROBE_APP, course.probes, course.patience).await?;
     let boards = [Board::new(course.probes), Board::new(course.probes)].map(RefCell::new).map(Rc::new);
     let list = Looker::new(reader, &format!("apps/{}", PROBE_APP.to_ascii_uppercase()), &probes, &boards[0]);
     let client = Looker::new(reader, "apps/delta", &probes, &boards[1]);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Plan;
 use super::setup;
+use super::waiting;
 use crate::fleet::Fleet;
 use crate::report::{Figure, Section, numbers};
 use crate::servers::{Folder, Server, Sites};
@@ -49,7 +50,7 @@ pub async fn cold(plan: &Plan, section: &mut Section) -> anyhow::Result<()> {
     let mut starts = Vec::new();
     for _ in 0..plan.count(3, 7) {
         let mut server = Sites::new(1)?.spawn_heureka(&plan.launcher, 0, &[])?;
-        starts.push(millis(setup::until_complete(&mut server, 0, PATIENCE).await?));
+        starts.push(millis(waiting::until_complete(&mut server, 0, PATIENCE).await?));
     }
     row(section, "Heureka", "cold", 0, &Spread::of(starts), &Spread::default());
     Ok(())
@@ -74,7 +75,7 @@ pub async fn warm(
     let mut starts = Vec::new();
     for _ in 0..plan.count(3, 5) {
         let mut server = Sites::new(1)?.spawn_heureka(&plan.launcher, 0, &options)?;
-        starts.push(millis(setup::until_complete(&mut server, instances, PATIENCE).await?));
+        starts.push(millis(waiting::until_complete(&mut server, instances, PATIENCE).await?));
         stops.push(millis(server.process.stop()));
     }
     let (starts, stops) = (Spread::of(starts), Spread::of(stops));
@@ -94,12 +95,12 @@ pub async fn from_peer(
 ) -> anyhow::Result<Figure> {
     let sites = Sites::new(2)?;
     let mut full = sites.spawn_heureka(&plan.launcher, 0, &[])?;
-    setup::until_complete(&mut full, 0, PATIENCE).await?;
+    waiting::until_complete(&mut full, 0, PATIENCE).await?;
     setup::fill(&full, &Fleet::new(plan.seed, instances)).await?;
     let mut starts = Vec::new();
     for _ in 0..plan.count(2, 5) {
         let mut server = sites.spawn_heureka(&plan.launcher, 1, &[])?;
-        starts.push(millis(setup::until_complete(&mut server, instances, PATIENCE).await?));
+        starts.push(millis(waiting::until_complete(&mut server, instances, PATIENCE).await?));
     }
     let starts = Spread::of(starts);
     row(section, "Heureka", "from a peer", instances, &starts, &Spread::default());
@@ -117,7 +118,7 @@ pub async fn java(plan: &Plan, instances: usize, section: &mut Section) -> anyho
     java_row(&mut full, "empty", 0, section).await?;
     setup::fill(&full, &Fleet::new(plan.seed, instances)).await?;
     // A list that was asked for while the server filled stays in its cache for 30 s; what a peer would copy too.
-    setup::until_listed(&full, instances).await?;
+    waiting::until_listed(&full, instances).await?;
     let copying = ["--eureka.client.fetch-registry=true", "--eureka.client.register-with-eureka=true"];
     if let Some(mut copy) = sites.spawn_java(&plan.launcher, 1, &copying)? {
         java_row(&mut copy, "from a peer", instances, section).await?;
@@ -131,7 +132,7 @@ async fn java_row(
     instances: usize,
     section: &mut Section,
 ) -> anyhow::Result<()> {
-    let started = millis(setup::until_complete(server, instances, PATIENCE).await?);
+    let started = millis(waiting::until_complete(server, instances, PATIENCE).await?);
     row(section, "Java", how, instances, &Spread::of([started]), &Spread::default());
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
@@ -105,63 +104,9 @@ pub async fn fetch(server: &Server, path: &str) -> anyhow::Result<Vec<u8>> {
     fetch_at(server.address(), path).await.with_context(|| format!("cannot read from {}", server.name))
 }
 
-/// The hash code of a document, which counts instances by status.
-#[must_use]
-pub fn hash_in(document: &str) -> Option<&str> {
-    text_after(document, "\"apps__hashcode\":\"").map(|rest| rest.split('"').next().unwrap_or_default())
-}
-
 /// What follows the first occurrence of a text.
 pub(super) fn text_after<'t>(text: &'t str, start: &str) -> Option<&'t str> {
     Some(&text[memchr::memmem::find(text.as_bytes(), start.as_bytes())? + start.len()..])
-}
-
-/// Waits until a server that has just been started answers with a list of at least so many instances; returns the time from
-/// the start of its process to the end of that answer.
-///
-/// # Errors
-/// If it ends or the time is over.
-pub async fn until_complete(
-    server: &mut Server,
-    instances: usize,
-    patience: Duration,
-) -> anyhow::Result<Duration> {
-    loop {
-        if let Ok(body) = fetch_at(server.address(), "apps/").await {
-            let age = server.process.age();
-            if text_of(&body)?.matches("\"instanceId\"").count() >= instances {
-                return Ok(age);
-            }
-        }
-        ensure!(server.process.is_running(), "{} has ended before it answered", server.name);
-        ensure!(server.process.age() < patience, "{} had no complete list in {patience:?}", server.name);
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-}
-
-/// The hash code that a server shows, by its delta.
-///
-/// # Errors
-/// If it fails or shows none.
-pub async fn hash_of(server: &Server) -> anyhow::Result<String> {
-    let text = text_of(&fetch(server, "apps/delta").await?)?;
-    hash_in(&text).map(str::to_owned).context("a delta without a hash code")
-}
-
-/// Waits until two servers show the same hash code, that of a registry with something in it.
-///
-/// # Errors
-/// If one fails or the time is over.
-pub async fn until_same_hash(one: &Server, two: &Server, patience: Duration) -> anyhow::Result<()> {
-    let started = Instant::now();
-    loop {
-        let hash = hash_of(one).await?;
-        if !hash.is_empty() && hash == hash_of(two).await? {
-            return Ok(());
-        }
-        ensure!(started.elapsed() < patience, "{} did not become equal in {patience:?}", one.name);
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 /// A body from outside of the API, by its whole path.
@@ -173,7 +118,7 @@ pub async fn fetch_outside(server: &Server, path: &str) -> anyhow::Result<Vec<u8
     exchange(server.address(), format!("GET {path} HTTP/1.1\r\n{head}\r\n\r\n").as_bytes(), path).await
 }
 
-async fn fetch_at(address: SocketAddr, path: &str) -> anyhow::Result<Vec<u8>> {
+pub(super) async fn fetch_at(address: SocketAddr, path: &str) -> anyhow::Result<Vec<u8>> {
     let mut request = Vec::new();
     RequestWriter::SPRING.get(path, &mut request);
     exchange(address, &request, path).await
@@ -223,76 +168,3 @@ pub const SHORT_DELTA: [&str; 2] = [
     "--eureka.server.retention-time-in-m-s-in-delta-queue=3000",
     "--eureka.server.delta-retention-timer-interval-in-ms=1000",
 ];
-
-/// Waits until the delta shows nothing any more, but not for ever: a server may have been started without
-/// [`SHORT_DELTA`], or keep its answers for a while.
-///
-/// # Errors
-/// If the server fails.
-pub async fn until_delta_is_empty(server: &Server, patience: Duration) -> anyhow::Result<()> {
-    let started = Instant::now();
-    while started.elapsed() < patience {
-        if fetch(server, "apps/delta").await?.len() < 400 {
-            return Ok(());
-        }
-        tokio::time::sleep(Duration::from_millis(250)).await;
-    }
-    Ok(())
-}
-
-/// Waits until the list of an application shows so many instances.
-///
-/// # Errors
-/// If the time is over first.
-pub async fn until_app_listed(
-    server: &Server,
-    app: &str,
-    instances: usize,
-    patience: Duration,
-) -> anyhow::Result<()> {
-    let started = Instant::now();
-    let path = format!("apps/{}", app.to_ascii_uppercase());
-    loop {
-        // 404 as long as nobody has told it of the application.
-        if let Ok(body) = fetch(server, &path).await
-            && text_of(&body)?.matches("\"instanceId\"").count() >= instances
-        {
-            return Ok(());
-        }
-        ensure!(started.elapsed() < patience, "{} has never shown all of {app}", server.name);
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-/// Waits until the full document shows so many instances; the time that took.
-///
-/// # Errors
-/// If the server fails or never gets there.
-pub async fn until_listed(server: &Server, instances: usize) -> anyhow::Result<Duration> {
-    let started = Instant::now();
-    loop {
-        let text = text_of(&fetch(server, "apps/").await?)?;
-        if text.matches("\"instanceId\"").count() >= instances {
-            return Ok(started.elapsed());
-        }
-        ensure!(
-            started.elapsed() < Duration::from_secs(90),
-            "the list of {} never became complete",
-            server.name
-        );
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_hash_of_a_document_is_found() {
-        let text =
-            r#"{"applications":{"versions__delta":"3","apps__hashcode":"DOWN_1_UP_9_","application":[]}}"#;
-        assert_eq!(hash_in(text), Some("DOWN_1_UP_9_"));
-        assert_eq!(hash_in("{}"), None);
-    }
-}

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::Plan;
 use super::setup;
+use super::waiting;
 use crate::fleet::Fleet;
 use crate::load::{Pool, send_all};
 use crate::report::{Section, numbers};
@@ -44,7 +45,7 @@ pub async fn after_restart(plan: &Plan, server: &Server, section: &mut Section) 
     let outcome = send_all(&mut pool, &registrations, fleet.len() as u64).await?;
     let registered = started.elapsed();
     // A server that refuses some, or lets their connections wait in vain, is not to be waited for.
-    let listed = setup::until_listed(server, usize::try_from(outcome.answers)?).await?;
+    let listed = waiting::until_listed(server, usize::try_from(outcome.answers)?).await?;
     drop(pool);
     let mut pool = Pool::open(server.address(), CONNECTIONS, 16 * 1024).await?;
     let fetched = send_all(&mut pool, &setup::get("apps/"), CONNECTIONS as u64).await?;

@@ -2,7 +2,7 @@
 
 use heureka_bench::fleet::Fleet;
 use heureka_bench::scenarios::propagation::{self, Course};
-use heureka_bench::scenarios::{cluster, outage, setup};
+use heureka_bench::scenarios::{cluster, outage, setup, waiting};
 use heureka_bench::servers::Server;
 
 use super::Run;
@@ -39,7 +39,7 @@ impl Run<'_> {
         setup::fill(&nodes[0], &fleet).await?;
         // Java's lists are too old to say when it has everything; it has some seconds for that.
         for node in nodes[1..].iter().filter(|node| node.name != "Java") {
-            setup::until_same_hash(&nodes[0], node, SPREAD).await?;
+            waiting::until_same_hash(&nodes[0], node, SPREAD).await?;
         }
         let section = &mut self.findings.sections[section];
         let figures = propagation::between(plan, nodes, &fleet, course, section).await?;

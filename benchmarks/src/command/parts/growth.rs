@@ -2,7 +2,7 @@
 
 use heureka_bench::fleet::Fleet;
 use heureka_bench::report::{Figure, numbers};
-use heureka_bench::scenarios::{cost, deploy, fleet, setup, storm};
+use heureka_bench::scenarios::{cost, deploy, fleet, setup, storm, waiting};
 
 use super::Run;
 
@@ -64,7 +64,7 @@ impl Run<'_> {
             setup::fill(server, &fleet).await?;
         }
         for server in &servers {
-            setup::until_delta_is_empty(server, plan.duration(7_000, 130_000)).await?;
+            waiting::until_delta_is_empty(server, plan.duration(7_000, 130_000)).await?;
         }
         let ours = deploy::run(plan, &servers[0], &fleet);
         let theirs = async {

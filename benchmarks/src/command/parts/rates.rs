@@ -3,7 +3,7 @@
 use heureka_bench::fleet::Fleet;
 use heureka_bench::report::{Figure, Section, numbers};
 use heureka_bench::scenarios::operations::Operation;
-use heureka_bench::scenarios::{baseline, capacity, churn, idle, setup, visibility, warm_up};
+use heureka_bench::scenarios::{baseline, capacity, churn, idle, setup, visibility, waiting, warm_up};
 use heureka_bench::servers::Server;
 
 use super::Run;
@@ -20,7 +20,7 @@ impl Run<'_> {
             self.note_java("warm-up", warmed);
             servers.truncate(if is_usable { 2 } else { 1 });
         }
-        setup::until_delta_is_empty(&servers[0], plan.duration(4_000, 20_000)).await?;
+        waiting::until_delta_is_empty(&servers[0], plan.duration(4_000, 20_000)).await?;
         self.compare(&servers, &fleet).await?;
         self.capacity(&servers, &fleet).await?;
         self.findings.figures.extend(visibility::writes(plan, &servers[0], &fleet, 0.0).await?);
