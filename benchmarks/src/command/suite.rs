@@ -25,9 +25,8 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         eprintln!("no Java server: Heureka is measured alone");
     }
     let end = run.started + Duration::from_secs_f64(minutes * 60.0);
-    let mut failed = 0;
     for (name, part) in parts {
-        failed += usize::from(!measure(&mut run, name, part, end).await);
+        measure(&mut run, name, part, end).await;
         // After every part: what has been measured is not lost with what fails later.
         if let Some(folder) = folder {
             write(&run.findings, folder)?;
@@ -39,10 +38,10 @@ pub async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(folder) = folder {
         write(&run.findings, folder)?;
     }
-    if failed > 0 {
-        bail!("{failed} parts failed or were left out; the results name them");
+    match run.findings.problems.len() {
+        0 => Ok(()),
+        count => bail!("{count} things could not be measured; the results name them"),
     }
-    Ok(())
 }
 
 /// The parts that `--only` names, or all.
@@ -56,22 +55,19 @@ fn wanted(arguments: &Arguments) -> anyhow::Result<Vec<(&'static str, Part)>> {
     Ok(PARTS.into_iter().filter(|(name, _)| arguments.wants(name)).collect())
 }
 
-/// Runs one part; false if it failed or there was no time for it.
-async fn measure(run: &mut Run<'_>, name: &str, part: Part, end: Instant) -> bool {
+/// Runs one part, if there is time for it.
+async fn measure(run: &mut Run<'_>, name: &str, part: Part, end: Instant) {
     eprintln!("[{:4.0} s] {name}", run.started.elapsed().as_secs_f64());
     let left = end.saturating_duration_since(Instant::now());
     if left.is_zero() {
-        run.findings.problems.push(format!("part {name} was left out: the time was over"));
-        return false;
+        return run.problem(format!("part {name} was left out: the time was over"));
     }
     let problem = match tokio::time::timeout(left, run.part(part)).await {
-        Ok(Ok(())) => return true,
+        Ok(Ok(())) => return,
         Ok(Err(error)) => format!("part {name} failed: {error:#}"),
         Err(_) => format!("part {name} was broken off: the time was over"),
     };
-    eprintln!("         {problem}");
-    run.findings.problems.push(problem);
-    false
+    run.problem(problem);
 }
 
 fn write(findings: &Findings, folder: &Path) -> anyhow::Result<()> {

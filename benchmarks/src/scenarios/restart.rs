@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use anyhow::ensure;
+
 use super::Plan;
 use super::setup;
 use super::waiting;
@@ -71,6 +73,7 @@ pub async fn warm(
     let options = [option.as_str()];
     let first = plan.launcher.heureka(&options)?;
     setup::fill(&first, &Fleet::new(plan.seed, instances)).await?;
+    ensure!(waiting::until_written(&first, PATIENCE).await?, "the snapshot was not complete in {PATIENCE:?}");
     let mut stops = vec![millis(first.process.stop())];
     let mut starts = Vec::new();
     for _ in 0..plan.count(3, 5) {

@@ -1,12 +1,12 @@
 //! What snapshots cost: rates with and without them, disk, memory.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 
 use super::Plan;
-use super::setup::{self, text_after};
+use super::setup;
+use super::waiting::{gauge, until_written};
 use crate::fleet::Fleet;
 use crate::http::RequestWriter;
 use crate::load::{Generated, Pool, Workload, open};
@@ -156,36 +156,9 @@ fn renewals(fleet: &Fleet) -> Rc<dyn Workload> {
     Rc::new(Generated { write, expected_status: 204 })
 }
 
-/// Waits until no change waits for the disk any more, but not for ever.
-async fn until_written(server: &Server, patience: Duration) -> anyhow::Result<()> {
-    let started = Instant::now();
-    while gauge(server, "eureka_snapshot_queue_instances").await? > 0.0 && started.elapsed() < patience {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    Ok(())
-}
-
-async fn gauge(server: &Server, name: &str) -> anyhow::Result<f64> {
-    let metrics = setup::text_of(&setup::fetch_outside(server, "/actuator/prometheus").await?)?;
-    value_of(&metrics, name).with_context(|| format!("{} has no metric {name}", server.name))
-}
-
-/// The value of a metric without labels.
-fn value_of(metrics: &str, name: &str) -> Option<f64> {
-    let rest = text_after(metrics, &format!("\n{name} "))?;
-    rest.split_whitespace().next()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn metrics_are_read_by_their_whole_name() {
-        let metrics = "# TYPE a_bytes gauge\na_bytes 12.5\na_bytes_max 99\n";
-        assert_eq!(value_of(metrics, "a_bytes"), Some(12.5));
-        assert_eq!(value_of(metrics, "a"), None);
-    }
 
     #[test]
     fn every_round_is_newer() {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
-use super::setup::{fetch, fetch_at, text_after, text_of};
+use super::setup::{fetch, fetch_at, fetch_outside, text_after, text_of};
 use crate::servers::Server;
 
 /// The hash code of a document, which counts instances by status.
@@ -121,6 +121,39 @@ pub async fn until_listed(server: &Server, instances: usize) -> anyhow::Result<D
     }
 }
 
+/// Waits until the snapshot of a node holds everything, but not for ever; true if it does. A node that is stopped in the middle
+/// of a flood has only some seconds to write the rest.
+///
+/// # Errors
+/// If the server fails or knows no snapshots.
+pub async fn until_written(server: &Server, patience: Duration) -> anyhow::Result<bool> {
+    let started = Instant::now();
+    loop {
+        let is_following = gauge(server, "eureka_snapshot_state{state=\"following\"}").await? > 0.0;
+        if is_following && gauge(server, "eureka_snapshot_queue_instances").await? == 0.0 {
+            return Ok(true);
+        }
+        if started.elapsed() > patience {
+            return Ok(false);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// A metric of a node, with its labels if it has any.
+///
+/// # Errors
+/// If the server fails or has none of that name.
+pub async fn gauge(server: &Server, name: &str) -> anyhow::Result<f64> {
+    let metrics = text_of(&fetch_outside(server, "/actuator/prometheus").await?)?;
+    value_of(&metrics, name).with_context(|| format!("{} has no metric {name}", server.name))
+}
+
+fn value_of(metrics: &str, name: &str) -> Option<f64> {
+    let rest = text_after(metrics, &format!("\n{name} "))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,5 +164,13 @@ mod tests {
             r#"{"applications":{"versions__delta":"3","apps__hashcode":"DOWN_1_UP_9_","application":[]}}"#;
         assert_eq!(hash_in(text), Some("DOWN_1_UP_9_"));
         assert_eq!(hash_in("{}"), None);
+    }
+
+    #[test]
+    fn metrics_are_read_by_their_whole_name_with_labels() {
+        let metrics = "# TYPE a_bytes gauge\na_bytes 12.5\na_bytes_max 99\ns{x=\"y\"} 1\ns{x=\"z\"} 0\n";
+        assert_eq!(value_of(metrics, "a_bytes"), Some(12.5));
+        assert_eq!(value_of(metrics, "a"), None);
+        assert_eq!(value_of(metrics, "s{x=\"z\"}"), Some(0.0));
     }
 }

@@ -52,12 +52,11 @@ impl Run<'_> {
         let costs = self.findings.begin(cluster::section());
         let instances = plan.count(5_000, 10_000);
         let figure = cluster::of_heartbeats(plan, instances, &mut self.findings.sections[costs]).await;
+        self.keep("cost of replication", figure);
         let outages = self.findings.begin(outage::section(plan));
         let instances = plan.count(5_000, 50_000);
-        let figures = outage::of_peer(plan, instances, &mut self.findings.sections[outages]).await;
-        // Neither loses the other.
-        self.findings.figures.extend(figure.as_ref().ok().cloned());
-        self.findings.figures.extend(figures?);
-        figure.map(|_| ())
+        let figures = outage::of_peer(plan, instances, &mut self.findings.sections[outages]).await?;
+        self.findings.figures.extend(figures);
+        Ok(())
     }
 }

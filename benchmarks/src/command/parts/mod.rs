@@ -7,7 +7,7 @@ mod rates;
 
 use std::time::Instant;
 
-use heureka_bench::report::Findings;
+use heureka_bench::report::{Figure, Findings};
 use heureka_bench::scenarios::Plan;
 use heureka_bench::servers::Server;
 
@@ -100,7 +100,7 @@ impl Run<'_> {
         match self.plan.launcher.java(options) {
             Ok(server) => server,
             Err(error) => {
-                self.findings.problems.push(format!("{error:#}"));
+                self.problem(format!("{error:#}"));
                 None
             }
         }
@@ -109,8 +109,22 @@ impl Run<'_> {
     /// Notes that something about the Java server could not be measured; ours has been.
     fn note_java(&mut self, what: &str, result: anyhow::Result<()>) {
         if let Err(error) = result {
-            self.findings.problems.push(format!("{what} of Java: {error:#}"));
+            self.problem(format!("{what} of Java: {error:#}"));
         }
+    }
+
+    /// Keeps a figure, or notes why there is none, so that the rest of the part can go on.
+    fn keep(&mut self, what: &str, figure: anyhow::Result<Figure>) {
+        match figure {
+            Ok(figure) => self.findings.figures.push(figure),
+            Err(error) => self.problem(format!("{what}: {error:#}")),
+        }
+    }
+
+    /// Notes something that could not be measured.
+    pub fn problem(&mut self, problem: String) {
+        eprintln!("         {problem}");
+        self.findings.problems.push(problem);
     }
 
     /// Sizes by how much time there is.

@@ -22,13 +22,13 @@ impl Run<'_> {
         let index = self.findings.begin(restart::section());
         restart::cold(plan, &mut self.findings.sections[index]).await?;
         for &(size, limit_ms) in if plan.is_quick { &WARM[..1] } else { &WARM[..] } {
-            let figure = restart::warm(plan, size, limit_ms, &mut self.findings.sections[index]).await?;
-            self.findings.figures.push(figure);
+            let figure = restart::warm(plan, size, limit_ms, &mut self.findings.sections[index]).await;
+            self.keep("warm start", figure);
         }
         for &size in self.sizes(&[10_000], &[10_000, 100_000]) {
             let figure =
-                restart::from_peer(plan, size, FROM_PEER_MS, &mut self.findings.sections[index]).await?;
-            self.findings.figures.push(figure);
+                restart::from_peer(plan, size, FROM_PEER_MS, &mut self.findings.sections[index]).await;
+            self.keep("start from a peer", figure);
         }
         if !plan.is_quick {
             let result = restart::java(plan, 10_000, &mut self.findings.sections[index]).await;
