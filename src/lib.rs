@@ -15,6 +15,7 @@ pub mod node;
 pub mod options;
 pub mod peers;
 pub mod process;
+pub mod refresh;
 pub mod regions;
 pub mod snapshots;
 pub mod status_report;

@@ -10,8 +10,8 @@ use actix_web::web;
 use heureka_actors::replicator::{PeerState, PeerStatus, Replication};
 use heureka_actors::snapshots::{RunningSnapshots, Snapshots};
 use heureka_actors::{ChangeSink, Clock, Handle, Options, Running};
-use heureka_config::Settings;
 use heureka_config::settings::ServiceUrl;
+use heureka_config::{Loaded, Settings};
 use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
 use heureka_registry::StartedFrom;
 use prometheus_client::registry::Registry;
@@ -25,10 +25,13 @@ use crate::http::security::Credentials;
 use crate::limits::NodeLimits;
 use crate::listener::{self, Listener};
 use crate::options::actor_options;
+use crate::peers::current::CurrentSource;
 use crate::peers::directory::PeerUrls;
+use crate::peers::list_metrics::PeerListMetrics;
 use crate::peers::source::{PeerSource, source_of};
 use crate::peers::start_copy::StartCopy;
 use crate::peers::{Membership, identity};
+use crate::refresh::{Places, Refresher};
 use crate::regions::{Fetching, Regions};
 use crate::snapshots;
 use crate::telemetry::metrics::{self, HttpMetrics};
@@ -55,6 +58,10 @@ pub struct Node {
     pub rate_limiter: RateLimiter,
     /// Checks passwords.
     pub credentials: Arc<Credentials>,
+    /// What is counted of the list of peers.
+    pub peer_lists: Arc<PeerListMetrics>,
+    /// Reads the settings again; `None` in a node that was given them.
+    pub refresher: Option<Refresher>,
     /// Open connections.
     pub connections: Arc<Connections>,
     /// Everything that `/actuator/prometheus` shows.
@@ -84,6 +91,8 @@ impl Node {
             metrics::collect(registry.shared(), &metrics, &connections, &credentials, shows_instances);
         let eureka = metric_registry.sub_registry_with_prefix("eureka");
         replication.register_metrics(eureka);
+        let peer_lists = Arc::new(PeerListMetrics::default());
+        peer_lists.register(eureka);
         if let Some(snapshots) = &snapshots {
             snapshots.register_metrics(&registry.shared().clock, eureka);
         }
@@ -97,6 +106,8 @@ impl Node {
             limits: NodeLimits::of(&settings.limits),
             rate_limiter: RateLimiter::new(&settings.registry.rate_limiter, mono_ms),
             credentials,
+            peer_lists,
+            refresher: None,
             connections,
             start_copy: StartCopy::default(),
             peer_list: OnceLock::new(),
@@ -246,8 +257,18 @@ struct Management {
 /// # Errors
 /// If the address cannot be bound.
 pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
-    let source = source_of(&settings.client)?;
+    let source = source_of(&settings)?;
     start_with_peers(settings, source)
+}
+
+/// The same, and what the settings were read from may be read again while the node runs.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_refreshable(loaded: Loaded, places: Places) -> anyhow::Result<(RunningNode, Server)> {
+    let current = CurrentSource::new(source_of(&loaded.settings)?);
+    let refresher = Refresher::new(&loaded, places, current.clone());
+    start_all(loaded.settings, Box::new(current), Some(refresher))
 }
 
 /// The same with peers from a source of the caller's own.
@@ -257,6 +278,14 @@ pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
 pub fn start_with_peers(
     settings: Settings,
     source: Box<dyn PeerSource>,
+) -> anyhow::Result<(RunningNode, Server)> {
+    start_all(settings, source, None)
+}
+
+fn start_all(
+    settings: Settings,
+    source: Box<dyn PeerSource>,
+    refresher: Option<Refresher>,
 ) -> anyhow::Result<(RunningNode, Server)> {
     let clock = Clock::system();
     let groups = Groups::new(&settings.registry.asg, &clock);
@@ -270,7 +299,7 @@ pub fn start_with_peers(
     let (is_warm, applications) = (loaded.is_warm(), std::mem::take(&mut loaded.applications));
     let actors = heureka_actors::start_with(clock, options, sinks, seed(), applications);
     let node = Node::new(settings, actors.handle.clone(), replication, loaded.snapshots.clone(), groups);
-    let node = web::Data::new(node);
+    let node = web::Data::new(Node { refresher, ..node });
     if is_warm {
         node.registry.open_for_traffic(StartedFrom::Snapshot);
         tracing::info!("open for traffic: with what the snapshot has kept");

@@ -1,14 +1,17 @@
 //! A node for tests: a real server on a free port, in threads of its own, stopped when dropped.
 
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use actix_web::dev::Server;
 use actix_web::web::Data;
-use heureka_config::Settings;
+use heureka_config::{Invocation, Settings};
 use tokio::sync::oneshot;
 
-use crate::node::{self, Node};
+use crate::node::{self, Node, RunningNode};
+use crate::refresh::places_of;
 
 /// Longest wait for a node to open: it may have to ask peers that do not answer.
 const OPENING_PATIENCE: Duration = Duration::from_secs(5);
@@ -43,6 +46,24 @@ impl TestServer {
         Self::start_with(properties, Duration::ZERO)
     }
 
+    /// Starts a node with the configuration files of a folder and arguments such as `--server.port=0`. Its settings can be
+    /// read again. It listens on a free port of this machine only and keeps no snapshot.
+    ///
+    /// # Panics
+    /// As [`TestServer::start`].
+    #[must_use]
+    #[expect(clippy::panic, reason = "for tests only")]
+    pub fn start_in(folder: &Path, args: &[&str]) -> Self {
+        let own = ["--server.address=127.0.0.1", "--server.port=0", "--heureka.snapshots.enabled=false"];
+        let args = own.iter().chain(args).map(|arg| (*arg).to_owned()).collect();
+        let invocation = Invocation { args, env: Vec::new(), working_dir: folder.to_owned() };
+        let places = places_of(invocation);
+        match places() {
+            Ok(loaded) => Self::start_node(OPENING_PATIENCE, move || node::start_refreshable(loaded, places)),
+            Err(error) => panic!("the test's files are wrong: {error}"),
+        }
+    }
+
     #[expect(clippy::panic, reason = "for tests only")]
     fn start_with(properties: &[(String, String)], patience: Duration) -> Self {
         let mut pairs: Vec<(&str, &str)> = properties.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
@@ -55,9 +76,17 @@ impl TestServer {
         };
         settings.server.address = std::net::Ipv4Addr::LOCALHOST.into();
         settings.snapshots.enabled = false;
+        Self::start_node(patience, move || node::start(settings))
+    }
+
+    #[expect(clippy::panic, reason = "for tests only")]
+    fn start_node(
+        patience: Duration,
+        start: impl FnOnce() -> anyhow::Result<(RunningNode, Server)> + Send + 'static,
+    ) -> Self {
         let (started, has_started) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
-        let thread = std::thread::spawn(move || run(settings, patience, &started, stopped));
+        let thread = std::thread::spawn(move || run(start, patience, &started, stopped));
         match has_started.recv() {
             Ok(Started { port, management_port, node }) => {
                 Self { port, management_port, node, stop: Some(stop), thread: Some(thread) }
@@ -113,13 +142,13 @@ struct Started {
 }
 
 fn run(
-    settings: Settings,
+    start: impl FnOnce() -> anyhow::Result<(RunningNode, Server)>,
     patience: Duration,
     started: &mpsc::Sender<Started>,
     stopped: oneshot::Receiver<()>,
 ) {
     actix::System::new().block_on(async move {
-        let Ok((running, server)) = node::start(settings) else { return };
+        let Ok((running, server)) = start() else { return };
         let serving = actix::spawn(server);
         let opened = async {
             while !running.node.registry.shared().is_opened() {

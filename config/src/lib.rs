@@ -23,6 +23,7 @@ mod secret;
 pub mod settings;
 mod sources;
 mod text;
+mod written;
 
 pub use error::{ConfigError, Problem};
 pub use invocation::{HostFacts, InetSettings, Invocation, NoHostFacts};
@@ -33,6 +34,7 @@ pub use sample::sample;
 pub use secret::{MASK, Secret, mask_credentials};
 pub use settings::Settings;
 pub use text::{read_properties, read_yaml};
+pub use written::Written;
 
 use property::{PropertySource, SourceKind};
 use sources::Stack;
@@ -45,6 +47,8 @@ pub struct Loaded {
     pub settings: Settings,
     /// How that came about.
     pub report: Report,
+    /// What was written, to compare with a later time.
+    pub written: Written,
 }
 
 /// Reads everything an invocation names, without knowing anything about the machine.
@@ -67,7 +71,7 @@ pub fn load_with(invocation: &Invocation, host: &dyn HostFacts) -> Result<Loaded
     report.files = files.names;
     report.profiles = files.profiles;
     report.notices.splice(0..0, sources::odd_arguments(&invocation.args).into_iter().chain(files.notices));
-    Ok(Loaded { settings, report })
+    Ok(Loaded { settings, report, written: Written::of(&stack) })
 }
 
 impl Settings {

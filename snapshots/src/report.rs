@@ -79,7 +79,7 @@ pub struct LoadReport {
 impl fmt::Display for LoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.outcome {
-            Outcome::FirstStart => f.write_str("cold start: there is no snapshot yet")?,
+            Outcome::FirstStart => f.write_str("cold start: no snapshot was there")?,
             Outcome::NothingKept => {
                 f.write_str("cold start: the last run ended before its snapshot was complete")?
             }

@@ -9,13 +9,14 @@ use super::accept;
 use crate::node::Node;
 
 /// Name of a link, id of the end point that must be exposed, path behind the base, and whether the path is a template.
-const LINKS: [(&str, &str, &str, bool); 6] = [
+const LINKS: [(&str, &str, &str, bool); 7] = [
     ("health", "health", "/health", false),
     ("health-path", "health", "/health/{*path}", true),
     ("info", "info", "/info", false),
     ("metrics", "metrics", "/metrics", false),
     ("metrics-requiredMetricName", "metrics", "/metrics/{requiredMetricName}", true),
     ("prometheus", "prometheus", "/prometheus", false),
+    ("refresh", "refresh", "/refresh", false),
 ];
 
 /// One link.

@@ -1,7 +1,8 @@
 //! The actuator: health, info and metrics where Spring Boot has them (spec `spring.md` 1.6).
 //!
 //! One function answers every path below `management.endpoints.web.base-path`, whichever listener a request came in by.
-//! What is not exposed does not exist: 404 without a body. Nothing here changes the node.
+//! What is not exposed does not exist: 404 without a body. Nothing here changes the node but `refresh`, which reads its
+//! settings again.
 
 mod accept;
 mod health;
@@ -11,6 +12,7 @@ mod listener;
 mod measurements;
 mod openmetrics;
 mod prometheus;
+mod refresh;
 
 pub use listener::listen;
 
@@ -37,17 +39,19 @@ enum EndPoint<'s, 'a> {
     Prometheus,
     MetricNames,
     Metric(&'a str),
+    Refresh,
 }
 
 /// Answers a path of the actuator; `None` if the path is none. `segments` are those inside the context path.
 pub async fn answer(request: &HttpRequest, node: &Node, segments: &[&str]) -> Option<HttpResponse> {
     let names = pages::behind(segments, &node.settings.management.base_path)?;
     let end_point = end_point(names, node)?;
+    let methods: &[Method] = if end_point == EndPoint::Refresh { &refresh::METHODS } else { &METHODS };
     if request.method() == Method::OPTIONS {
-        return Some(dispatch::with_allow(StatusCode::OK, &METHODS));
+        return Some(dispatch::with_allow(StatusCode::OK, methods));
     }
-    if !METHODS.contains(request.method()) {
-        return Some(dispatch::with_allow(StatusCode::METHOD_NOT_ALLOWED, &METHODS));
+    if !methods.contains(request.method()) {
+        return Some(dispatch::with_allow(StatusCode::METHOD_NOT_ALLOWED, methods));
     }
     Some(match end_point {
         EndPoint::LinkList => link_list::answer(request, node),
@@ -56,6 +60,7 @@ pub async fn answer(request: &HttpRequest, node: &Node, segments: &[&str]) -> Op
         EndPoint::Prometheus => prometheus::answer(request, node).await,
         EndPoint::MetricNames => measurements::names(request, node).await,
         EndPoint::Metric(name) => measurements::metric(request, node, name).await,
+        EndPoint::Refresh => refresh::answer(request).await,
     })
 }
 
@@ -96,6 +101,7 @@ fn end_point<'s, 'a>(names: &'s [&'a str], node: &Node) -> Option<EndPoint<'s, '
         ["info"] | ["info", ""] => ("info", EndPoint::Info),
         ["prometheus"] | ["prometheus", ""] => ("prometheus", EndPoint::Prometheus),
         ["metrics"] | ["metrics", ""] => ("metrics", EndPoint::MetricNames),
+        ["refresh"] | ["refresh", ""] => ("refresh", EndPoint::Refresh),
         ["metrics", name] | ["metrics", name, ""] => ("metrics", EndPoint::Metric(name)),
         _ => return None,
     };

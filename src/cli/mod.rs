@@ -128,14 +128,15 @@ pub fn main() -> ExitCode {
 
 /// A configuration that cannot be used is told like any other mistake of a command; what happens later stands in the log.
 fn run(settings: Vec<String>) -> ExitCode {
-    let loaded = match load(settings) {
+    let invocation = invocation(settings);
+    let loaded = match load_from(&invocation) {
         Ok(loaded) => loaded,
         Err(error) => {
             eprintln!("heureka: {error:#}");
             return ExitCode::FAILURE;
         }
     };
-    match run::run(loaded) {
+    match run::run(loaded, invocation) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("the node ends: {error:#}");
@@ -149,9 +150,16 @@ fn usage_error(reason: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
+fn invocation(args: Vec<String>) -> Invocation {
+    Invocation { args, ..Invocation::from_process() }
+}
+
+fn load_from(invocation: &Invocation) -> anyhow::Result<Loaded> {
+    Ok(heureka_config::load_with(invocation, &SystemHostFacts)?)
+}
+
 fn load(args: Vec<String>) -> anyhow::Result<Loaded> {
-    let invocation = Invocation { args, ..Invocation::from_process() };
-    Ok(heureka_config::load_with(&invocation, &SystemHostFacts)?)
+    load_from(&invocation(args))
 }
 
 #[cfg(test)]

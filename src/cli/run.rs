@@ -2,22 +2,31 @@
 
 use std::future::Future;
 
+use actix_web::web::{self, Data};
 use anyhow::Context;
-use heureka_config::{Loaded, Severity};
+use heureka_config::{Invocation, Loaded, Severity};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::node::{self, RunningNode};
+use crate::node::{self, Node, RunningNode};
+use crate::refresh::places_of;
 use crate::telemetry::logging;
 
 /// Runs a node until it is told to stop.
-pub(super) fn run(loaded: Loaded) -> anyhow::Result<()> {
+pub(super) fn run(loaded: Loaded, invocation: Invocation) -> anyhow::Result<()> {
     logging::start(&loaded.settings.logging);
     announce_configuration(&loaded);
     actix::System::new().block_on(async move {
         let stop = stop_signal()?;
-        let (running, server) = node::start(loaded.settings)?;
+        let mut hang_up = signal(SignalKind::hangup())?;
+        let (running, server) = node::start_refreshable(loaded, places_of(invocation))?;
         let serving = actix::spawn(server);
         announce_node(&running);
+        let node = running.node.clone();
+        actix::spawn(async move {
+            while hang_up.recv().await.is_some() {
+                refresh(&node).await;
+            }
+        });
         stop.await;
         tracing::info!("stopping: finishing requests");
         running.stop().await;
@@ -37,6 +46,15 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
         }
     })
+}
+
+/// SIGHUP: the settings are read again.
+async fn refresh(node: &Data<Node>) {
+    let node = node.clone();
+    let refreshed = web::block(move || node.refresher.as_ref().map(|refresher| refresher.refresh()));
+    if let Ok(Some(Err(error))) = refreshed.await {
+        tracing::error!("{error:#}");
+    }
 }
 
 fn announce_configuration(loaded: &Loaded) {

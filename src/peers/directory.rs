@@ -11,10 +11,13 @@ use heureka_config::Settings;
 use heureka_config::settings::ServiceUrl;
 use heureka_protocol::Limits;
 use heureka_registry::replication::QueueSettings;
+use tokio::sync::watch;
 
+use super::complaint::Complaint;
 use super::http::PeerHttp;
+use super::list_metrics::{ListResult, PeerListMetrics};
 use super::own::Own;
-use super::source::PeerSource;
+use super::source::{PeerSource, SourceError};
 
 /// Java's bound counts tasks of one action; ours counts instances. It can only be raised: a queue entry is small.
 const SLOTS_MIN: usize = 100_000;
@@ -55,6 +58,10 @@ pub struct PeerDirectory {
     queue: QueueSettings,
     limits: Limits,
     peers: Vec<Peer>,
+    metrics: Arc<PeerListMetrics>,
+    complaint: Complaint,
+    has_list: watch::Sender<bool>,
+    was_told: watch::Sender<bool>,
 }
 
 struct Peer {
@@ -73,14 +80,34 @@ impl PeerDirectory {
         source: Box<dyn PeerSource>,
         own: Own,
         http: PeerHttp,
+        metrics: Arc<PeerListMetrics>,
     ) -> Self {
         let make_transport = Box::new(move |url: &ServiceUrl| -> anyhow::Result<Arc<dyn PeerTransport>> {
             Ok(Arc::new(http.transport(url)?))
         });
         let limits = crate::limits::NodeLimits::of(&settings.limits).reader;
         let queue = queue_settings(settings);
-        let urls = PeerUrls::default();
-        Self { urls, replication, handle, source, own, make_transport, queue, limits, peers: Vec::new() }
+        Self {
+            urls: PeerUrls::default(),
+            replication,
+            handle,
+            source,
+            own,
+            make_transport,
+            queue,
+            limits,
+            peers: Vec::new(),
+            metrics,
+            complaint: Complaint::default(),
+            has_list: watch::Sender::new(false),
+            was_told: watch::Sender::new(false),
+        }
+    }
+
+    /// True from when somebody has been listed, be it only this node itself.
+    #[must_use]
+    pub fn has_list(&self) -> watch::Receiver<bool> {
+        self.has_list.subscribe()
     }
 
     /// The peers as they are listed, without this node itself.
@@ -89,8 +116,17 @@ impl PeerDirectory {
         self.urls.clone()
     }
 
-    /// Starts senders to the listed peers without asking anybody: names that must be resolved first count as others'.
-    pub fn start_named(&mut self, listed: Vec<ServiceUrl>) {
+    /// True from when the source has told for the first time who the peers are, and senders to them have started.
+    #[must_use]
+    pub fn was_told(&self) -> watch::Receiver<bool> {
+        self.was_told.subscribe()
+    }
+
+    /// Starts senders to the peers that are known without asking anybody; names that must be resolved first count as
+    /// others'. Where somebody must be asked, there will be a list.
+    pub fn start_named(&mut self, known: Option<Vec<ServiceUrl>>) {
+        self.has_list.send_replace(known.as_ref().is_none_or(|listed| !listed.is_empty()));
+        let listed = known.unwrap_or_default();
         let wanted = listed.into_iter().filter(|url| !self.own.is_named(url)).collect();
         self.follow(wanted);
     }
@@ -101,16 +137,28 @@ impl PeerDirectory {
         let listed = match self.source.list().await {
             Ok(listed) => listed,
             Err(error) => {
-                tracing::warn!(%error, "the list of peers could not be made; the last one stays");
+                self.metrics.count(ListResult::Failed);
+                if self.complaint.is_new(&error) {
+                    tracing::warn!(%error, "the list of peers could not be made; the last one stays");
+                }
                 return;
             }
         };
         if listed.is_empty() {
-            if !self.peers.is_empty() {
+            let empty = SourceError("the list is empty".to_owned());
+            if !self.peers.is_empty() && self.complaint.is_new(&empty) {
                 tracing::warn!("the list of peers is empty; the last one stays");
             }
+            self.metrics.count(ListResult::Empty);
+            self.was_told.send_replace(true);
             return;
         }
+        let is_partial = self.source.is_partial();
+        self.metrics.count(if is_partial { ListResult::Partial } else { ListResult::Ok });
+        if self.complaint.is_settled() {
+            tracing::info!("there is a list of peers again");
+        }
+        self.has_list.send_replace(true);
         let mut wanted: Vec<ServiceUrl> = Vec::new();
         for url in listed {
             let is_known =
@@ -120,6 +168,7 @@ impl PeerDirectory {
             }
         }
         self.follow(wanted);
+        self.was_told.send_replace(true);
     }
 
     /// Peers that stay keep their queues, also with new credentials.
@@ -140,6 +189,7 @@ impl PeerDirectory {
             }
         }
         self.urls.set(self.peers.iter().map(|peer| peer.url.clone()).collect());
+        self.metrics.set_peers(self.peers.len());
         self.replication.set_links(self.peers.iter().map(|peer| Arc::clone(&peer.link)).collect());
         for gone in old {
             tracing::info!(peer = gone.link.url(), "changes go to this peer no more");

@@ -5,16 +5,10 @@ use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use heureka_config::settings::{ClientSettings, DnsPeers, ServiceUrl};
-use hickory_resolver::TokioResolver;
-use hickory_resolver::proto::rr::RData;
 
 use super::source::{Listing, PeerSource, SourceError};
-
-/// Longest time for one question with all its retries.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The texts of a name on their way.
 pub type Texts = Pin<Box<dyn Future<Output = Result<Vec<String>, SourceError>> + Send>>;
@@ -83,39 +77,6 @@ impl DnsSource {
 impl PeerSource for DnsSource {
     fn list(&self) -> Listing {
         Box::pin(self.clone().resolve())
-    }
-}
-
-/// Asks the resolvers of the system. What they answer is kept for as long as they say.
-pub struct SystemDns(TokioResolver);
-
-impl SystemDns {
-    /// With the system's settings.
-    ///
-    /// # Errors
-    /// If the system's settings cannot be read.
-    pub fn new() -> anyhow::Result<Self> {
-        Ok(Self(TokioResolver::builder_tokio()?.build()?))
-    }
-}
-
-impl TxtLookup for SystemDns {
-    fn txt(&self, name: &str) -> Texts {
-        let (resolver, name) = (self.0.clone(), name.to_owned());
-        Box::pin(async move {
-            // The name is complete: the system's search list must not be tried.
-            let complete = format!("{name}.");
-            let asked = tokio::time::timeout(PATIENCE, resolver.txt_lookup(complete)).await;
-            let answer = asked.map_err(|_| SourceError(format!("no answer for {name} in time")))?;
-            let answer = answer.map_err(|error| SourceError(format!("{name}: {error}")))?;
-            let texts = answer.answers().iter().filter_map(|record| match &record.data {
-                RData::TXT(txt) => {
-                    Some(txt.txt_data.iter().map(|part| String::from_utf8_lossy(part)).collect::<String>())
-                }
-                _ => None,
-            });
-            Ok(texts.collect())
-        })
     }
 }
 

@@ -1,7 +1,9 @@
 //! Peers from a file that somebody else writes: a config map, a list that a script keeps.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use heureka_config::settings::ServiceUrl;
@@ -16,13 +18,15 @@ const LOOK: Duration = Duration::from_secs(1);
 pub struct FilePeers {
     path: PathBuf,
     look: Duration,
+    /// What the file was when it was last read: a change after that is one, also while nobody was looking.
+    read: Arc<Mutex<Option<Stamp>>>,
 }
 
 impl FilePeers {
     /// The peers in this file.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), look: LOOK }
+        Self { path: path.into(), look: LOOK, read: Arc::default() }
     }
 
     /// Looks at the file this often instead of every second.
@@ -34,25 +38,28 @@ impl FilePeers {
 
 impl PeerSource for FilePeers {
     fn list(&self) -> Listing {
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = stamp(&self.path);
         let read = read(&self.path);
         Box::pin(std::future::ready(read))
     }
 
     fn changed(&self) -> Changed {
-        let (path, look) = (self.path.clone(), self.look);
+        let Self { path, look, read } = self.clone();
         Box::pin(async move {
-            let first = stamp(&path);
-            while stamp(&path) == first {
+            while stamp(&path) == *read.lock().unwrap_or_else(PoisonError::into_inner) {
                 tokio::time::sleep(look).await;
             }
         })
     }
 }
 
-/// Time and length of the last change; a file that is not there has none.
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+/// Time of the last change, length, and which file it is: another one may have taken its name.
+type Stamp = (SystemTime, u64, u64);
+
+/// A file that is not there has none.
+fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+    Some((metadata.modified().ok()?, metadata.len(), metadata.ino()))
 }
 
 fn read(path: &Path) -> Result<Vec<ServiceUrl>, SourceError> {
@@ -92,9 +99,13 @@ mod tests {
         let path = folder.path().join("peers");
         let look = Duration::from_millis(1);
         let source = FilePeers::new(&path).looking_every(look);
+        assert!(source.list().await.is_err(), "no file yet");
         let mut changed = source.changed();
         assert!(tokio::time::timeout(10 * look, &mut changed).await.is_err(), "nothing has changed");
         fs::write(&path, "http://a/").expect("written");
         assert!(tokio::time::timeout(Duration::from_secs(20), changed).await.is_ok());
+        source.list().await.expect("a list");
+        fs::write(&path, "http://a/,http://b/").expect("written while nobody was looking");
+        assert!(tokio::time::timeout(Duration::from_secs(20), source.changed()).await.is_ok());
     }
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use actix_web::web::Data;
 use heureka_protocol::Instance;
 use heureka_registry::StartedFrom;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::anti_entropy::AntiEntropy;
-use super::directory::PeerDirectory;
+use super::directory::{PeerDirectory, PeerUrls};
 use super::http::PeerHttp;
 use super::own::Own;
 use super::own_lease::OwnLease;
@@ -26,7 +27,14 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
 pub struct Membership {
     node: Data<Node>,
     own_lease: Option<OwnLease>,
+    has_list: watch::Receiver<bool>,
     tasks: Vec<JoinHandle<()>>,
+}
+
+/// This node as one of its instances, once there is a list of peers: a lone node is nobody's peer.
+struct OwnPart {
+    lease: Option<OwnLease>,
+    has_list: watch::Receiver<bool>,
 }
 
 impl Membership {
@@ -41,30 +49,29 @@ impl Membership {
     ) -> Self {
         let settings = &node.settings;
         let known = source.known();
-        let has_list = known.as_ref().is_none_or(|listed| !listed.is_empty());
-        let registers = settings.client.register_with_eureka && has_list;
-        let own_lease = registers.then(|| {
+        let http = PeerHttp::new(settings, node.replication.own().clone());
+        let mut directory = directory(node, source, Own::new(settings, listening), http.clone());
+        let is_known = known.is_some();
+        directory.start_named(known);
+        let own_lease = settings.client.register_with_eureka.then(|| {
             let instance = Instance { status: node.own_status(), ..node.own_instance() };
             OwnLease::new(node.registry.clone(), instance)
         });
-        let mut membership = Self { node: node.clone(), own_lease, tasks: Vec::new() };
-        let http = PeerHttp::new(settings, node.replication.own().clone());
-        let own = Own::new(settings, listening);
-        let (replication, handle) = (Arc::clone(&node.replication), node.registry.clone());
-        let mut directory = PeerDirectory::new(replication, handle, settings, source, own, http.clone());
         node.set_peer_list(directory.urls());
-        let is_known = known.is_some();
-        directory.start_named(known.unwrap_or_default());
-        if is_known && directory.urls().all().is_empty() {
-            open(node, None);
-            membership.spawn(hold(membership.own_lease.clone()));
-            return membership;
-        }
+        let has_list = directory.has_list();
+        let mut membership = Self { node: node.clone(), own_lease, has_list, tasks: Vec::new() };
         membership.spawn(Arc::clone(&node.replication).carry_renewals());
         let seed = RandomState::new().hash_one("comparisons");
         let comparisons = AntiEntropy::new(node.clone(), http.clone(), directory.urls(), seed);
         membership.spawn(comparisons.compare_for_ever());
-        membership.spawn(start_up(node.clone(), directory, http, membership.own_lease.clone(), copying));
+        let own = OwnPart { lease: membership.own_lease.clone(), has_list: directory.has_list() };
+        if is_known && directory.urls().all().is_empty() {
+            open(node, None);
+            drop(copying);
+            membership.spawn(live(node.clone(), directory, own));
+        } else {
+            membership.spawn(start_up(node.clone(), directory, http, own, copying));
+        }
         membership
     }
 
@@ -75,7 +82,8 @@ impl Membership {
     /// Gives up this node's own lease: the first thing to do when it stops, so that clients go elsewhere.
     pub async fn withdraw(&self) {
         let wants_to = self.node.settings.client.unregister_on_shutdown;
-        if let Some(lease) = self.own_lease.as_ref().filter(|_| wants_to) {
+        let is_held = *self.has_list.borrow();
+        if let Some(lease) = self.own_lease.as_ref().filter(|_| wants_to && is_held) {
             // The task that renews would register again.
             self.tasks.iter().for_each(JoinHandle::abort);
             lease.cancel().await;
@@ -96,28 +104,70 @@ async fn start_up(
     node: Data<Node>,
     mut directory: PeerDirectory,
     http: PeerHttp,
-    own_lease: Option<OwnLease>,
+    own: OwnPart,
     copying: Option<OnItsWay>,
 ) {
     directory.refresh().await;
-    let plan = SyncPlan {
-        urls: directory.urls().all(),
-        own_id: own_lease.as_ref().map(|_| node.settings.instance.instance_id.clone()),
+    let (urls, was_told) = (directory.urls(), directory.was_told());
+    let mut plan = SyncPlan {
+        urls: urls.all(),
+        own_id: own.lease.as_ref().map(|_| node.settings.instance.instance_id.clone()),
         limits: node.limits.reader,
     };
+    let is_told = *was_told.borrow();
     let copied = copy_once(&plan, &http, &node.registry).await;
+    let is_enough = is_told && copied.is_enough();
     let has_stand_in = node.settings.registry.sync.default_open_for_traffic_count > 0;
-    if copied.is_enough() || has_stand_in {
+    if is_enough || has_stand_in {
         open(&node, Some(copied.count));
     }
     drop(copying);
     let copying_later = async {
-        if !copied.is_enough() {
+        if !is_told {
+            copy_when_told(&node, &mut plan, &http, (urls, was_told), has_stand_in).await;
+        } else if !is_enough {
             copy_later(&node, &plan, &http, has_stand_in).await;
         }
     };
+    futures_util::future::join(copying_later, live(node.clone(), directory, own)).await;
+}
+
+/// Copies as soon as somebody has told who the peers are: a name in DNS may come later than the node. One that must not open
+/// empty waits for that as long as it would have asked.
+async fn copy_when_told(
+    node: &Data<Node>,
+    plan: &mut SyncPlan,
+    http: &PeerHttp,
+    (urls, mut was_told): (PeerUrls, watch::Receiver<bool>),
+    mut is_open: bool,
+) {
+    let sync = &node.settings.registry.sync;
+    let patience = Duration::from_millis(sync.retry_wait_ms).saturating_mul(sync.retries.max(1));
+    if tokio::time::timeout(patience, was_told.wait_for(|told| *told)).await.is_err() {
+        if !is_open {
+            open(node, Some(0));
+            is_open = true;
+        }
+        // An error means that the node is gone.
+        let _ = was_told.wait_for(|told| *told).await;
+    }
+    plan.urls = urls.all();
+    let count = copy_once(plan, http, &node.registry).await.count;
+    if !is_open {
+        open(node, Some(count));
+    }
+}
+
+/// Follows the list of peers and holds the own lease, for ever.
+async fn live(node: Data<Node>, directory: PeerDirectory, own: OwnPart) {
     let interval = Duration::from_millis(node.settings.registry.peers.update_interval_ms.max(1));
-    futures_util::future::join3(copying_later, hold(own_lease), directory.follow_for_ever(interval)).await;
+    futures_util::future::join(own.hold(), directory.follow_for_ever(interval)).await;
+}
+
+fn directory(node: &Node, source: Box<dyn PeerSource>, own: Own, http: PeerHttp) -> PeerDirectory {
+    let (replication, handle) = (Arc::clone(&node.replication), node.registry.clone());
+    let metrics = Arc::clone(&node.peer_lists);
+    PeerDirectory::new(replication, handle, &node.settings, source, own, http, metrics)
 }
 
 /// Goes on asking, as often as configured. A Spring server, which never blocks reads, is open meanwhile; one that must not
@@ -163,8 +213,12 @@ fn open(node: &Node, copied: Option<u64>) {
     }
 }
 
-async fn hold(own_lease: Option<OwnLease>) {
-    if let Some(lease) = own_lease {
-        lease.hold().await;
+impl OwnPart {
+    async fn hold(mut self) {
+        let Some(lease) = self.lease else { return };
+        // An error means that the node is gone.
+        if self.has_list.wait_for(|has_list| *has_list).await.is_ok() {
+            lease.hold().await;
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The peers of a node: who they are, how they are reached, what is copied from them at the start.
 //!
-//! - `source`, `dns`, `file`: where the list of peers comes from.
+//! - `source`, `dns`, `names`, `file`: where the list of peers comes from; `combined`, `current`: several of them, and
+//!   another one while the node runs; `system_dns`: the resolvers of the system.
 //! - `own`: which of the listed URLs is this node itself.
 //! - `directory`: the list over time; starts and stops a sender for each peer.
 //! - `http`: requests to peers.
@@ -13,18 +14,24 @@
 //! The rules of replication are in `heureka-registry`, its actors in `heureka-actors`.
 
 pub mod anti_entropy;
+pub mod combined;
+pub mod complaint;
+pub mod current;
 pub mod digest;
 pub mod directory;
 pub mod dns;
 pub mod file;
 pub mod http;
 pub mod identity;
+pub mod list_metrics;
 pub mod membership;
+pub mod names;
 pub mod own;
 pub mod own_lease;
 pub mod source;
 pub mod start_copy;
 pub mod sync;
+pub mod system_dns;
 pub mod tls;
 
 pub use membership::Membership;

@@ -5,9 +5,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use anyhow::Context;
+use heureka_config::Settings;
 use heureka_config::settings::{ClientSettings, ServiceUrl};
 
-use super::dns::{DnsSource, SystemDns};
+use super::combined::CombinedPeers;
+use super::dns::DnsSource;
+use super::file::FilePeers;
+use super::names::{NameLookup, NamedPeers};
+use super::system_dns::SystemDns;
 
 /// A list on its way.
 pub type Listing = Pin<Box<dyn Future<Output = Result<Vec<ServiceUrl>, SourceError>> + Send>>;
@@ -23,6 +28,11 @@ pub trait PeerSource: Send + Sync {
     /// The peers, if they can be told without asking anybody: then a node without peers opens at once.
     fn known(&self) -> Option<Vec<ServiceUrl>> {
         None
+    }
+
+    /// True if the last list was put together from several and a part of it is an old one.
+    fn is_partial(&self) -> bool {
+        false
     }
 
     /// Completes when the list may have changed, for sources that notice. It is asked for anew after each time.
@@ -65,15 +75,27 @@ impl PeerSource for StaticPeers {
     }
 }
 
-/// The source that the settings name: DNS if it is switched on, else the service URLs.
+/// All sources that the settings name: the service URLs or TXT records, as in Java, then a file and other names of DNS.
 ///
 /// # Errors
 /// If the system's resolvers cannot be used.
-pub fn source_of(settings: &ClientSettings) -> anyhow::Result<Box<dyn PeerSource>> {
-    if settings.dns.is_none() {
-        return Ok(Box::new(StaticPeers::of(settings)));
+pub fn source_of(settings: &Settings) -> anyhow::Result<Box<dyn PeerSource>> {
+    let (client, discovery) = (&settings.client, &settings.discovery);
+    let resolvers = || SystemDns::new().context("the system's resolvers (peers come from DNS)");
+    let mut sources: Vec<Box<dyn PeerSource>> = Vec::new();
+    if client.dns.is_some() {
+        let source = DnsSource::of(client, Arc::new(resolvers()?));
+        sources.push(Box::new(source.context("peers come from DNS")?));
+    } else {
+        sources.push(Box::new(StaticPeers::of(client)));
     }
-    let lookup = Arc::new(SystemDns::new().context("the system's resolvers (peers come from DNS)")?);
-    let source = DnsSource::of(settings, lookup).context("peers come from DNS")?;
-    Ok(Box::new(source))
+    if let Some(file) = &discovery.file {
+        sources.push(Box::new(FilePeers::new(file)));
+    }
+    if !discovery.dns_urls.is_empty() {
+        let lookup: Arc<dyn NameLookup> = Arc::new(resolvers()?);
+        sources
+            .extend(NamedPeers::all(discovery, &lookup).map(|named| Box::new(named) as Box<dyn PeerSource>));
+    }
+    Ok(Box::new(CombinedPeers::new(sources)))
 }

@@ -5,6 +5,7 @@
 
 use std::fmt::{self, Write};
 use std::io::IsTerminal;
+use std::sync::OnceLock;
 
 use heureka_config::settings::{LogFormat, LoggingSettings};
 use tracing_subscriber::EnvFilter;
@@ -15,26 +16,59 @@ use tracing_subscriber::fmt::time::ChronoLocal;
 /// RFC 3339 in local time, as precise as a person can use.
 const TIME: &str = "%Y-%m-%dT%H:%M:%S%.3f%:z";
 
+/// Puts another filter in the place of the one that was started with.
+type Change = Box<dyn Fn(EnvFilter) + Send + Sync>;
+
+/// How the filter of this process is changed; nothing before logging has started.
+static CHANGE: OnceLock<Change> = OnceLock::new();
+
 /// Starts logging for the process. A second call changes nothing: the first one holds.
 pub fn start(settings: &LoggingSettings) {
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter(settings))
+        .with_writer(std::io::stderr)
+        .with_timer(ChronoLocal::new(TIME.to_owned()));
+    // Starting fails only if it has been done before, for example by a test; then that one stays.
+    match settings.format {
+        LogFormat::Human => {
+            let builder = builder
+                .with_target(false)
+                // Colours are for people in front of a terminal, not for files.
+                .with_ansi(std::io::stderr().is_terminal())
+                .fmt_fields(
+                    debug_fn(|writer, field, value| write_field(writer, field.name(), value)).delimited(" "),
+                )
+                .with_filter_reloading();
+            let handle = builder.reload_handle();
+            if builder.try_init().is_ok() {
+                remember(Box::new(move |filter| drop(handle.reload(filter))));
+            }
+        }
+        LogFormat::Json => {
+            let builder = builder.json().flatten_event(true).with_filter_reloading();
+            let handle = builder.reload_handle();
+            if builder.try_init().is_ok() {
+                remember(Box::new(move |filter| drop(handle.reload(filter))));
+            }
+        }
+    }
+}
+
+/// Changes what is logged from now on; the form of the lines stays.
+pub fn change_levels(settings: &LoggingSettings) {
+    if let Some(change) = CHANGE.get() {
+        change(filter(settings));
+    }
+}
+
+fn remember(change: Change) {
+    let _ = CHANGE.set(change);
+}
+
+fn filter(settings: &LoggingSettings) -> EnvFilter {
     // The server's own lines repeat what the node says itself; a level for it in the settings comes later and wins.
-    let filter = EnvFilter::try_new(format!("actix_server=warn,{}", settings.filter()))
-        .unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let timer = ChronoLocal::new(TIME.to_owned());
-    // Fails only if logging has been started before, for example by a test.
-    let _ = match settings.format {
-        LogFormat::Human => builder
-            .with_timer(timer)
-            .with_target(false)
-            // Colours are for people in front of a terminal, not for files.
-            .with_ansi(std::io::stderr().is_terminal())
-            .fmt_fields(
-                debug_fn(|writer, field, value| write_field(writer, field.name(), value)).delimited(" "),
-            )
-            .try_init(),
-        LogFormat::Json => builder.with_timer(timer).json().flatten_event(true).try_init(),
-    };
+    EnvFilter::try_new(format!("actix_server=warn,{}", settings.filter()))
+        .unwrap_or_else(|_| EnvFilter::new("info"))
 }
 
 fn write_field(writer: &mut Writer<'_>, name: &str, value: &dyn fmt::Debug) -> fmt::Result {

@@ -4,6 +4,7 @@
 mod basics;
 mod comparing;
 mod conflicts;
+mod discovery;
 mod groups;
 mod joining;
 mod network;

@@ -78,12 +78,22 @@ impl Cluster {
         all.extend(self.properties.iter().cloned());
         all.extend(properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())));
         let server = TestServer::start_unopened(&all.into_iter().collect::<Vec<_>>());
+        self.place(node, server);
+    }
+
+    /// A server that was started in another way becomes a node.
+    pub(super) fn place(&mut self, node: usize, server: TestServer) {
         for ((_, to), link) in &self.links {
             if *to == node {
                 link.lead_to(server.port());
             }
         }
         self.nodes[node] = Some(server);
+    }
+
+    /// The URL under which one node knows another.
+    pub(super) fn url(&self, from: usize, to: usize) -> String {
+        format!("http://127.0.0.1:{}/eureka/", self.link(from, to).port())
     }
 
     /// Stops a node in order.

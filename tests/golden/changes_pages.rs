@@ -122,7 +122,15 @@ pub(crate) fn actuator(case: &Case<'_>, expected: &mut Expected) {
             let names: &[&str] = if scenario == "26-pages" {
                 &["health", "health-path", "info", "prometheus"]
             } else {
-                &["health", "health-path", "info", "metrics", "metrics-requiredMetricName", "prometheus"]
+                &[
+                    "health",
+                    "health-path",
+                    "info",
+                    "metrics",
+                    "metrics-requiredMetricName",
+                    "prometheus",
+                    "refresh",
+                ]
             };
             expected.body = Body::Json(links(names, case.port));
         }

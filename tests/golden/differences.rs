@@ -490,7 +490,6 @@ pub(crate) static DIFFERENCES: &[Difference] = &[
                     "http metric uris",
                     "features",
                     "serviceregistry",
-                    "refresh",
                 ],
             ),
         ]),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use heureka::testing::TestServer;
@@ -14,10 +15,18 @@ use super::replay::{Outcome, Stage, now_ms, play};
 /// Scenarios that run at the same time: they wait most of the time.
 const SIDE_BY_SIDE: usize = 8;
 
-/// A port that nobody listens on. The settings must name it before the server starts.
+/// A port that nobody listens on. The settings must name it before the server starts, so it is none that the system gives to
+/// somebody else meanwhile: those begin above.
 pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-    listener.local_addr().expect("an address").port()
+    const FIRST: u32 = 20_000;
+    const COUNT: u32 = 12_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id().wrapping_mul(101);
+    let mut ports = std::iter::repeat_with(|| {
+        let port = FIRST + start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % COUNT;
+        u16::try_from(port).expect("below 65536")
+    });
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
 }
 
 /// The settings of a scenario, for a server on that port.

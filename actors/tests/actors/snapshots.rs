@@ -203,7 +203,7 @@ async fn one_line_tells_how_it_stands() {
         let now = home.clock.now();
         life.snapshots.status(now.mono_ms).summary(now.wall_ms)
     };
-    assert_eq!(line(&life), "waiting; cold start: there is no snapshot yet");
+    assert_eq!(line(&life), "waiting; cold start: no snapshot was there");
     life.open();
     life.register("SHOP", "a").await;
     pass(1_500).await;

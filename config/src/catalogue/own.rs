@@ -1,6 +1,6 @@
 //! `heureka.*`: what no Java server has a key for.
 
-use super::{COUNT, KeySpec, Kind, LONG, POSITIVE, acts};
+use super::{COUNT, KeySpec, Kind, LONG, POSITIVE, acts, acts_if_set};
 
 const EXPIRY: &[&str] = &["java", "exact"];
 const FORMAT: &[&str] = &["human", "json"];
@@ -119,6 +119,26 @@ pub(super) const OWN: &[KeySpec] = &[
         POSITIVE,
         "65536",
         "Changes that may wait for the cache. When it is full, writers are answered 503 with Retry-After.",
+    ),
+    acts_if_set(
+        "heureka.peers.file",
+        Kind::Text,
+        "/etc/heureka/peers",
+        "no file",
+        "A file with the URLs of peers, one a line or separated by commas; # begins a remark. It is watched: a change counts within a second or two. Adds to eureka.client.service-url.",
+    ),
+    acts_if_set(
+        "heureka.peers.dns-urls",
+        Kind::List,
+        "http://eureka.registry.svc.cluster.local:8761/eureka/",
+        "no names",
+        "URLs whose host stands for every server that DNS knows under it: all addresses of the name (A, else AAAA), as of a headless service, or with a name such as _http._tcp.eureka.registry.svc the targets and ports of its SRV records. Adds to eureka.client.service-url.",
+    ),
+    acts(
+        "heureka.peers.dns-interval-ms",
+        POSITIVE,
+        "10000",
+        "How often DNS is asked for them. Pods get a new address whenever they start, so this is shorter than eureka.server.peer-eureka-nodes-update-interval-ms.",
     ),
     acts(
         "heureka.placement.http-workers",

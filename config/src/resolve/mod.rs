@@ -1,6 +1,7 @@
 //! From what was written to what it means: the second stage. One file per concern; `reader` is how they read.
 
 mod client;
+mod discovery;
 mod instance;
 mod lookup;
 mod operation;
@@ -68,7 +69,9 @@ fn settings(r: &mut Reader<'_>) -> Settings {
     let server = server::server(r);
     let management = operation::management(r, &server);
     let client = client::client(r);
-    let registers = client.register_with_eureka && !client.peer_urls().is_empty();
+    let discovery = discovery::discovery(r);
+    let has_peers = !client.peer_urls().is_empty() || client.dns.is_some() || discovery.is_used();
+    let registers = client.register_with_eureka && has_peers;
     let registry = registry::registry(r, registers);
     let around = instance::Surroundings {
         server: &server,
@@ -90,6 +93,7 @@ fn settings(r: &mut Reader<'_>) -> Settings {
         server,
         registry,
         client,
+        discovery,
         instance,
         management,
     }

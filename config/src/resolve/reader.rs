@@ -286,17 +286,29 @@ impl<'a> Reader<'a> {
 
     /// The items of a list.
     pub(super) fn list(&mut self, key: &'static str, default: &[String]) -> Vec<String> {
+        match self.optional_items(key) {
+            Some(items) => items.into_iter().map(|item| item.text).collect(),
+            None => default.to_vec(),
+        }
+    }
+
+    /// The same with the source of each; empty if nothing is set.
+    pub(super) fn items(&mut self, key: &'static str) -> Vec<Sourced> {
+        self.optional_items(key).unwrap_or_default()
+    }
+
+    fn optional_items(&mut self, key: &'static str) -> Option<Vec<Sourced>> {
         Self::spec(key);
         let Some(items) = self.raw.list(key) else {
             self.note_default(key);
-            return default.to_vec();
+            return None;
         };
         let found: Vec<Sourced> = items.iter().filter_map(|item| self.resolve(key, false, item)).collect();
-        let texts = split_again(&found);
         let origin = found.first().map_or_else(|| "empty".to_owned(), |item| item.origin.clone());
         let shown: Vec<&str> = found.iter().map(|item| item.shown.as_str()).collect();
         self.note(key, shown.join(","), origin);
-        texts
+        // A placeholder may stand for several items.
+        Some(found.iter().flat_map(pieces).collect())
     }
 
     /// The entries of a map, one text each.
@@ -337,11 +349,6 @@ impl<'a> Reader<'a> {
         }
         map
     }
-}
-
-/// A placeholder may stand for several items.
-fn split_again(found: &[Sourced]) -> Vec<String> {
-    found.iter().flat_map(|item| crate::sources::split_list(&item.text)).map(str::to_owned).collect()
 }
 
 fn pieces(item: &Sourced) -> Vec<Sourced> {

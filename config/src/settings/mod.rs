@@ -6,6 +6,7 @@
 
 pub mod asg;
 pub mod client;
+pub mod discovery;
 pub mod instance;
 pub mod limits;
 pub mod logging;
@@ -21,6 +22,7 @@ pub mod tls;
 
 pub use asg::AsgSettings;
 pub use client::{ClientSettings, ClientTimeouts, DnsPeers, Proxy};
+pub use discovery::DiscoverySettings;
 pub use instance::{InitialStatus, InstanceSettings};
 pub use limits::{LimitSettings, PlacementSettings};
 pub use logging::{LogFormat, LogLevel, LoggingSettings};
@@ -57,6 +59,8 @@ pub struct Settings {
     pub registry: RegistrySettings,
     /// Peers, own registration and fetch: `eureka.client.*` (3.6).
     pub client: ClientSettings,
+    /// Peers from a file or by the names of DNS: `heureka.peers.*`.
+    pub discovery: DiscoverySettings,
     /// The record of this server itself: `eureka.instance.*` (3.7).
     pub instance: InstanceSettings,
     /// Who may ask: `spring.security.user.*` (1.5).
@@ -83,6 +87,7 @@ impl Default for Settings {
             datacenter: "default".into(),
             registry: RegistrySettings::default(),
             client: ClientSettings::default(),
+            discovery: DiscoverySettings::default(),
             instance: InstanceSettings::default(),
             security: SecuritySettings::default(),
             management: ManagementSettings::default(),

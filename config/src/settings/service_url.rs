@@ -79,6 +79,29 @@ impl ServiceUrl {
         split_host_port(self.host_and_port()).1.and_then(|p| p.parse().ok()).unwrap_or(default)
     }
 
+    /// True if a port is written.
+    pub fn has_port(&self) -> bool {
+        split_host_port(self.host_and_port()).1.is_some()
+    }
+
+    /// True if the host is a name of SRV records, such as `_http._tcp.eureka`.
+    pub fn names_services(&self) -> bool {
+        self.host().starts_with('_')
+    }
+
+    /// The same URL, credentials and path included, of another server.
+    ///
+    /// # Errors
+    /// Says in words what is wrong with the host.
+    pub fn at(&self, host: &str, port: u16) -> Result<Self, String> {
+        let start = self.authority_start();
+        let authority = self.authority();
+        let user = authority.rfind('@').map_or("", |at| &authority[..=at]);
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        let (scheme, path) = (&self.url[..start], &self.url[start + authority.len()..]);
+        Self::parse(&format!("{scheme}{user}{host}:{port}{path}"))
+    }
+
     /// True for `https`.
     pub fn is_https(&self) -> bool {
         self.url.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("https:"))
@@ -167,6 +190,17 @@ mod tests {
     fn ipv6_hosts_have_no_brackets() {
         let url = ServiceUrl::parse("http://[::1]:8761/eureka/").unwrap();
         assert_eq!((url.host(), url.port()), ("::1", 8761));
+    }
+
+    #[test]
+    fn another_server_has_the_same_credentials_and_path() {
+        let url = ServiceUrl::parse("https://u:p%40@_http._tcp.eureka/ctx/eureka").unwrap();
+        assert!(url.names_services() && !url.has_port());
+        assert_eq!(url.at("10.0.0.7", 1).unwrap().expose(), "https://u:p%40@10.0.0.7:1/ctx/eureka/");
+        let url = ServiceUrl::parse("http://eureka:8761/").unwrap();
+        assert!(!url.names_services() && url.has_port());
+        assert_eq!(url.at("fd00::7", 8761).unwrap().expose(), "http://[fd00::7]:8761/");
+        assert!(url.at("a b", 1).is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod documentation;
 mod forms;
 mod locations;
 mod precedence;
+mod refreshing;
 mod remarks;
 mod robustness;
 mod sample;

@@ -1,0 +1,81 @@
+//! The source that counts now: another may take its place while the node runs, when its settings are read again.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use heureka_config::settings::ServiceUrl;
+use tokio::sync::Notify;
+
+use super::source::{Changed, Listing, PeerSource};
+
+/// A source that can be replaced. Copies of it are the same.
+#[derive(Clone)]
+pub struct CurrentSource(Arc<Shared>);
+
+struct Shared {
+    source: Mutex<Arc<dyn PeerSource>>,
+    replaced: Notify,
+}
+
+impl CurrentSource {
+    /// This one, until it is replaced.
+    #[must_use]
+    pub fn new(source: Box<dyn PeerSource>) -> Self {
+        Self(Arc::new(Shared { source: Mutex::new(source.into()), replaced: Notify::new() }))
+    }
+
+    /// From now on that one. Who follows the list asks it at once.
+    pub fn replace(&self, source: Box<dyn PeerSource>) {
+        *self.0.source.lock().unwrap_or_else(PoisonError::into_inner) = source.into();
+        self.0.replaced.notify_one();
+    }
+
+    fn source(&self) -> Arc<dyn PeerSource> {
+        Arc::clone(&self.0.source.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl PeerSource for CurrentSource {
+    fn list(&self) -> Listing {
+        self.source().list()
+    }
+
+    fn known(&self) -> Option<Vec<ServiceUrl>> {
+        self.source().known()
+    }
+
+    fn is_partial(&self) -> bool {
+        self.source().is_partial()
+    }
+
+    fn changed(&self) -> Changed {
+        let (changed, shared) = (self.source().changed(), Arc::clone(&self.0));
+        Box::pin(async move {
+            tokio::select! {
+                () = changed => {}
+                () = shared.replaced.notified() => {}
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::peers::source::StaticPeers;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_follows_hears_of_another_source_also_if_it_was_not_listening() {
+        let peers = |text: &str| Box::new(StaticPeers::new(vec![ServiceUrl::parse(text).expect("a URL")]));
+        let current = CurrentSource::new(peers("http://a/"));
+        let first = |current: &CurrentSource| current.known().map(|urls| urls[0].host().to_owned());
+        assert_eq!(first(&current).as_deref(), Some("a"));
+        let quiet = tokio::time::timeout(Duration::from_secs(3600), current.changed()).await;
+        assert!(quiet.is_err(), "nothing has changed");
+        let follower = current.clone();
+        current.replace(peers("http://b/"));
+        follower.changed().await;
+        assert_eq!(first(&follower).as_deref(), Some("b"));
+    }
+}
