@@ -33,9 +33,13 @@ impl Sites {
         ]
     }
 
+    /// The same with further options. One that is there already is replaced: given twice, Spring would take it for a list.
     fn options_and(&self, node: usize, further: &[&str]) -> Vec<String> {
-        let further = further.iter().map(|&option| option.to_owned());
-        self.options(node).into_iter().chain(further).collect()
+        let name = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
+        let mut options = self.options(node);
+        options.retain(|option| further.iter().all(|&other| name(other) != name(option)));
+        options.extend(further.iter().map(|&option| option.to_owned()));
+        options
     }
 
     /// Starts one of our nodes and does not wait for it.
@@ -103,5 +107,14 @@ mod tests {
         for (node, address) in sites.0.iter().enumerate() {
             assert_eq!(zone.contains(&format!("http://{address}/eureka/")), node != 1, "{zone}");
         }
+    }
+
+    #[test]
+    fn an_option_that_is_given_again_replaces_the_usual_one() {
+        let options =
+            Sites::new(1).unwrap().options_and(0, &["--eureka.client.register-with-eureka=true", "--a=b"]);
+        let given: Vec<_> = options.iter().filter(|option| option.contains("register-with-eureka")).collect();
+        assert_eq!(given, ["--eureka.client.register-with-eureka=true"]);
+        assert!(options.iter().any(|option| option == "--a=b"));
     }
 }
