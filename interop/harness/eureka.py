@@ -29,7 +29,8 @@ class Neighbour:
     def id(self):
         return f"{self.host}:{self.app.lower()}:{self.port}"
 
-    def registration(self):
+    def registration(self, interval_secs=30, duration_secs=900, dirty=None, **members):
+        """The body of a registration. Nobody renews the neighbour of a client: its lease outlasts the run."""
         return {
             "instance": {
                 "instanceId": self.id,
@@ -49,9 +50,10 @@ class Neighbour:
                     "@class": "com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo",
                     "name": "MyOwn",
                 },
-                # Nobody renews the neighbour: its lease outlasts the run.
-                "leaseInfo": {"renewalIntervalInSecs": 30, "durationInSecs": 900},
+                "leaseInfo": {"renewalIntervalInSecs": interval_secs, "durationInSecs": duration_secs},
                 "metadata": {"color": "red"},
+                **({"lastDirtyTimestamp": str(dirty)} if dirty else {}),
+                **members,
             }
         }
 
@@ -74,11 +76,11 @@ class Server:
         """The same server behind a relay on this machine."""
         return f"http://127.0.0.1:{port}{self.path}/"
 
-    def request(self, method, path, body=None):
+    def request(self, method, path, body=None, accept="application/json"):
         """Status and text of the answer."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=TIMEOUT_SECS)
         try:
-            headers = {"Accept": "application/json"}
+            headers = {"Accept": accept}
             if body is not None:
                 headers["Content-Type"] = "application/json"
                 body = json.dumps(body)
@@ -100,8 +102,9 @@ class Server:
     def override(self, app, instance_id, status):
         self._must(200, "PUT", f"/apps/{app}/{quote(instance_id)}/status?value={status}")
 
-    def remove_override(self, app, instance_id):
-        self._must(200, "DELETE", f"/apps/{app}/{quote(instance_id)}/status?value=UP")
+    def remove_override(self, app, instance_id, value="UP"):
+        query = f"?value={value}" if value else ""
+        self._must(200, "DELETE", f"/apps/{app}/{quote(instance_id)}/status{query}")
 
     def set_metadata(self, app, instance_id, key, value):
         self._must(200, "PUT", f"/apps/{app}/{quote(instance_id)}/metadata?{key}={value}")
@@ -132,6 +135,13 @@ class Server:
             if application["name"] == app
             for instance in application["instance"]
         )
+
+    def page(self, path):
+        """A page in XML, the only form in which a Spring server gives some."""
+        status, text = self.request("GET", path, accept="application/xml")
+        if status != 200:
+            raise Unexpected(f"GET {self.path}{path} was answered {status}: {text[:300]}")
+        return text
 
     def forget(self, app, instance_id):
         """Cancels what an aborted run may have left; an unknown instance is fine."""

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .builds import BUILDS, BuildFailed, make
 from .catalogue import CLIENTS_BY_NAME
+from .cluster import main as cluster
 from .eureka import Server
 from .servers import NoServer, Started, until_up
 from .story import StepFailed, Story, free_port
@@ -34,14 +35,15 @@ def arguments(words):
     parser.add_argument("--server", choices=("java", "heureka"), help="start this server itself, instead of BASE_URL")
     parser.add_argument("--port", type=int, default=0, help="port of that server; a free one by default")
     parser.add_argument("--expect", choices=("heureka", "java"), help="what BASE_URL is; java excuses known failures")
+    parser.add_argument("--cluster", action="store_true", help="a Java server and two Heureka nodes as peers, no clients")
     parser.add_argument("--build-only", action="store_true", help="build what the clients need and end")
     parser.add_argument("--logs", help="folder for the logs; a new one in the temporary folder by default")
     options = parser.parse_intermixed_args(words)
     if options.server and options.base_url:
         options.names.insert(0, options.base_url)
         options.base_url = None
-    if not (options.list or options.build_only or options.server or options.base_url):
-        parser.error("name a BASE_URL, or --server java, or --server heureka")
+    if not (options.list or options.build_only or options.cluster or options.server or options.base_url):
+        parser.error("name a BASE_URL, or --server java, or --server heureka, or --cluster")
     options.names += options.only
     unknown = [name for name in options.names if name not in CLIENTS_BY_NAME]
     if unknown:
@@ -118,6 +120,8 @@ def main(words):
     try:
         if options.build_only:
             return build_only(clients, logs)
+        if options.cluster:
+            return cluster.run(logs)
         java = (options.expect or options.server) == "java"
         run = Run(clients, logs, java)
         if options.server:

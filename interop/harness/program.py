@@ -20,7 +20,7 @@ class Program:
     def __init__(self, command, environment, directory, log_path):
         self._log = open(log_path, "w", encoding="utf-8")
         self._lock = threading.Lock()
-        self._view = None
+        self._views = []
         self._process = subprocess.Popen(
             command,
             cwd=directory,
@@ -42,14 +42,20 @@ class Program:
             self._log.flush()
             if line.startswith(MARK):
                 with self._lock:
-                    self._view = json.loads(line[len(MARK) :])
+                    self._views.append(json.loads(line[len(MARK) :]))
         self._log.close()
 
     @property
     def view(self):
         """What it sees of the neighbour, or None before it said anything."""
+        views = self.views
+        return views[-1] if views else None
+
+    @property
+    def views(self):
+        """Everything that it has seen of the neighbour, one after the other."""
         with self._lock:
-            return self._view
+            return list(self._views)
 
     @property
     def ended(self):

@@ -23,11 +23,15 @@ def command(kind, port):
             f"--server.port={port}",
             "--eureka.server.response-cache-update-interval-ms=1000",
         ]
+    # Every run starts with an empty registry, as the Java server does.
+    return [heureka_binary(), f"--server.port={port}", "--heureka.snapshots.enabled=false"]
+
+
+def heureka_binary():
     binary = os.environ.get("HEUREKA_BIN") or str(INTEROP.parent / "target" / "release" / "heureka")
     if not os.access(binary, os.X_OK):
         raise NoServer(f"{binary} is not there; run 'cargo build --release' or set HEUREKA_BIN")
-    # Every run starts with an empty registry, as the Java server does.
-    return [binary, f"--server.port={port}", "--heureka.snapshots.enabled=false"]
+    return os.path.abspath(binary)
 
 
 class Started:

@@ -4,6 +4,7 @@ The client talks to the server through a `Tap`; the neighbour and every check go
 """
 
 import os
+import socket
 import time
 from urllib.parse import urlsplit
 
@@ -305,9 +306,7 @@ class Story:
         )
 
 
-def free_port():
-    """A port of 127.0.0.1 that nobody listens on at this moment."""
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as probe:
+def free_port(address="127.0.0.1"):
+    """A port of an address of this machine that nobody listens on at this moment."""
+    with socket.create_server((address, 0)) as probe:
         return probe.getsockname()[1]

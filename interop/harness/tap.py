@@ -1,7 +1,7 @@
-"""A plain TCP relay between one client and the server that notes every HTTP exchange.
+"""A plain TCP relay between two programs that notes every HTTP exchange.
 
-It forwards bytes as they are, so that the client and the server meet each other and not this program. It tells the story
-what the client asked (deltas or full documents, heartbeats, the final DELETE) and keeps a readable record for failures.
+It forwards bytes as they are, so that the two meet each other and not this program. It tells the story what was asked
+(deltas or full documents, heartbeats, batches) and keeps a readable record for failures.
 """
 
 import socket
@@ -18,11 +18,13 @@ CHUNK = 65536
 
 @dataclass
 class Exchange:
-    """One request and its answer; `at` is in seconds since the relay started."""
+    """One request and its answer; `at` is in seconds since the relay was made."""
 
     at: float
     request: Message
-    response: Message
+    response: Message | None = None
+    # From the request's head to the end of the answer; None while there is no answer.
+    took_secs: float | None = None
 
     @property
     def method(self):
@@ -50,27 +52,53 @@ class Exchange:
 
 
 class Tap:
-    """Listens on a free port of 127.0.0.1 until closed."""
+    """Listens on a free port until closed. `host` and `port` say where it leads, `address` where it listens."""
 
-    def __init__(self, host, port, record_path):
+    def __init__(self, host, port, record_path, address="127.0.0.1"):
         self._upstream = (host, port)
-        self._started = time.monotonic()
+        self.started = time.monotonic()
         self._lock = threading.Lock()
-        self._exchanges = []
+        self._asked = []
         self._record = open(record_path, "w", encoding="utf-8")
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._is_cut = False
+        self._sockets = set()
+        self._refused = []
+        self._listener = socket.create_server((address, 0))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 
     def now(self):
-        return time.monotonic() - self._started
+        return time.monotonic() - self.started
 
     def exchanges(self, since=0.0):
-        """Everything noted since that moment, in order."""
+        """Everything asked since that moment that has been answered, in order."""
+        return [exchange for exchange in self.asked(since) if exchange.response is not None]
+
+    def asked(self, since=0.0):
+        """The same with what has no answer, or none yet."""
         with self._lock:
-            return [exchange for exchange in self._exchanges if exchange.at >= since]
+            return [exchange for exchange in self._asked if exchange.at >= since]
+
+    @property
+    def refused(self):
+        """When connections found nobody: the server was down, or the tap was cut."""
+        return list(self._refused)
+
+    def cut(self):
+        """Breaks every connection and takes no more, until `mend`."""
+        self._is_cut = True
+        with self._lock:
+            sockets, self._sockets = self._sockets, set()
+        for sock in sockets:
+            shut(sock)
+
+    def mend(self):
+        self._is_cut = False
 
     def close(self):
+        # A thread in accept keeps the port open until it is woken.
+        shut(self._listener)
+        self.cut()
         self._listener.close()
         with self._lock:
             self._record.close()
@@ -81,21 +109,48 @@ class Tap:
                 client, _ = self._listener.accept()
             except OSError:
                 return  # closed
-            try:
-                server = socket.create_connection(self._upstream, timeout=10)
-            except OSError:
+            server = None if self._is_cut else self._reach()
+            if server is None:
+                self._refused.append(self.now())
                 client.close()  # to the client, the server refused
                 continue
-            server.settimeout(None)
+            with self._lock:
+                self._sockets |= {client, server}
             Relay(self, client, server)
+            if self._is_cut:
+                self.cut()  # it was cut meanwhile
 
-    def note(self, request, response, at):
-        exchange = Exchange(at, request, response)
+    def _reach(self):
+        try:
+            server = socket.create_connection(self._upstream, timeout=10)
+        except OSError:
+            return None
+        server.settimeout(None)
+        return server
+
+    def forget(self, *sockets):
         with self._lock:
-            self._exchanges.append(exchange)
+            self._sockets -= set(sockets)
+
+    def heard(self, request):
+        exchange = Exchange(self.now(), request)
+        with self._lock:
+            self._asked.append(exchange)
+        return exchange
+
+    def answered(self, exchange, response):
+        with self._lock:
+            exchange.response, exchange.took_secs = response, self.now() - exchange.at
             if not self._record.closed:
                 self._record.write(exchange.record())
                 self._record.flush()
+
+
+def shut(sock):
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass  # it is already
 
 
 class Relay:
@@ -104,6 +159,7 @@ class Relay:
     def __init__(self, tap, client, server):
         self._tap = tap
         self._waiting = deque()
+        self._ends = threading.Semaphore(1)
         for sock in (client, server):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for source, target, reader, heard in (
@@ -113,30 +169,28 @@ class Relay:
             threading.Thread(target=self._pump, args=(source, target, reader, heard), daemon=True).start()
 
     def _heard_request(self, message):
-        self._waiting.append((message, self._tap.now()))
+        self._waiting.append(self._tap.heard(message))
 
     def _heard_response(self, message):
         if self._waiting:
-            request, at = self._waiting.popleft()
-            self._tap.note(request, message, at)
+            self._tap.answered(self._waiting.popleft(), message)
 
-    @staticmethod
-    def _pump(source, target, reader, heard):
-        while True:
-            try:
-                data = source.recv(CHUNK)
-                messages = Relay._read(reader, data)
+    def _pump(self, source, target, reader, heard):
+        try:
+            while data := source.recv(CHUNK):
                 # A request is heard before it goes out, so that its answer always finds it waiting.
-                for message in messages:
+                for message in self._read(reader, data):
                     heard(message)
-                if not data:
-                    target.shutdown(socket.SHUT_WR)
-                    return
                 target.sendall(data)
-            except OSError:
-                source.close()
-                target.close()
-                return
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            shut(source)
+            shut(target)
+        # Whoever ends second lets the connection go: what one side has closed, the other may still answer.
+        if not self._ends.acquire(blocking=False):
+            source.close()
+            target.close()
+            self._tap.forget(source, target)
 
     @staticmethod
     def _read(reader, data):

@@ -30,7 +30,7 @@ const client = new Eureka({
   logger,
   shouldUseDelta: useDelta,
   eureka: {
-    serviceUrls: { default: [`${setting('SERVER_URL')}apps/`] },
+    serviceUrls: { default: setting('SERVER_URL').split(',').map((url) => `${url}apps/`) },
     heartbeatInterval: 1000,
     registryFetchInterval: 1000,
     filterUpInstances: false,

@@ -1,0 +1,1 @@
+"""A Spring Cloud Eureka server and two Heureka nodes as one cluster: `interop/run --cluster`."""
