@@ -90,6 +90,7 @@ impl PeerReplicatorActor {
     }
 
     fn send(&self, body: Bytes, batch: Batch, ctx: &mut Context<Self>) {
+        self.replication.metrics().count_departure(&self.link, &batch);
         let started = tokio::time::Instant::now();
         let sending = AssertUnwindSafe(self.transport.send(body)).catch_unwind();
         let sent = async move {
@@ -130,6 +131,7 @@ impl PeerReplicatorActor {
         let (outcome, error) = outcome_of(&reply, batch.items().len(), &self.limits);
         let metrics = self.replication.metrics();
         metrics.count_batch(&self.link, &outcome, seconds);
+        metrics.count_retry(&self.link, batch, &outcome);
         self.say(error.as_deref());
         let now = self.replication.clock().now();
         let settled = self.link.settle(batch, outcome, error, now, &mut self.random);

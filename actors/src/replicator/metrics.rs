@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use heureka_protocol::batch::Action;
-use heureka_registry::replication::{DropReason, Outcome, Remedy, Settled, Sick};
+use heureka_registry::replication::{Batch, DropReason, Outcome, Remedy, Settled, Sick};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -19,6 +19,8 @@ use super::replication::Replication;
 use super::status::PeerStatus;
 
 const REQUEST_BUCKETS: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 1.0];
+const WAIT_BUCKETS: [f64; 9] = [0.001, 0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 30.0, 180.0];
+const ITEM_BUCKETS: [f64; 8] = [1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0];
 const PROPAGATION_BUCKETS: [f64; 9] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 30.0];
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -61,6 +63,9 @@ pub struct ReplicationMetrics {
     comparisons: Family<ResultLabels, Counter>,
     repairs: Family<RepairLabels, Counter>,
     request_seconds: Family<PeerLabel, Histogram>,
+    wait_seconds: Family<PeerLabel, Histogram>,
+    batch_items: Family<PeerLabel, Histogram>,
+    retried: Family<PeerLabel, Counter>,
     propagation_seconds: Family<PeerLabel, Histogram>,
     panics: Counter,
 }
@@ -74,6 +79,9 @@ impl Default for ReplicationMetrics {
             comparisons: Family::default(),
             repairs: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS)),
+            wait_seconds: Family::new_with_constructor(|| Histogram::new(WAIT_BUCKETS)),
+            batch_items: Family::new_with_constructor(|| Histogram::new(ITEM_BUCKETS)),
+            retried: Family::default(),
             propagation_seconds: Family::new_with_constructor(|| Histogram::new(PROPAGATION_BUCKETS)),
             panics: Counter::default(),
         }
@@ -81,6 +89,22 @@ impl Default for ReplicationMetrics {
 }
 
 impl ReplicationMetrics {
+    /// Counts a batch that leaves: its items, and how long they have waited.
+    pub(super) fn count_departure(&self, link: &PeerLink, batch: &Batch) {
+        let label = || PeerLabel { peer: link.url().to_owned() };
+        self.batch_items.get_or_create(&label()).observe(of(batch.items().len() as u64));
+        let waited = self.wait_seconds.get_or_create(&label());
+        batch.waited_ms().iter().for_each(|ms| waited.observe(of(*ms) / 1000.0));
+    }
+
+    /// Counts the items of a batch that failed as a whole: they go back into the queue.
+    pub(super) fn count_retry(&self, link: &PeerLink, batch: &Batch, outcome: &Outcome) {
+        if !matches!(outcome, Outcome::Answered(_)) {
+            let label = PeerLabel { peer: link.url().to_owned() };
+            self.retried.get_or_create(&label).inc_by(batch.items().len() as u64);
+        }
+    }
+
     pub(super) fn count_batch(&self, link: &PeerLink, outcome: &Outcome, seconds: f64) {
         let result = match outcome {
             Outcome::Answered(_) => "ok",
@@ -103,10 +127,7 @@ impl ReplicationMetrics {
             return;
         }
         let histogram = self.propagation_seconds.get_or_create(&PeerLabel { peer: link.url().to_owned() });
-        for ms in &settled.propagation_ms {
-            #[expect(clippy::cast_precision_loss, reason = "milliseconds of a queue are far below 2^52")]
-            histogram.observe(*ms as f64 / 1000.0);
-        }
+        settled.propagation_ms.iter().for_each(|ms| histogram.observe(of(*ms) / 1000.0));
     }
 
     pub(super) fn count_import(&self, link: &PeerLink) {
@@ -149,6 +170,12 @@ impl Replication {
             Unit::Seconds,
             metrics.request_seconds.clone(),
         );
+        let help = "Items of batches that left";
+        registry.register("replication_batch_items", help, metrics.batch_items.clone());
+        let help = "Items that went back into the queue because their batch failed as a whole";
+        registry.register("replication_retried", help, metrics.retried.clone());
+        let help = "Time from a change to the departure of the batch with it";
+        registry.register_with_unit("replication_wait", help, Unit::Seconds, metrics.wait_seconds.clone());
         let help = "Time from a change to its confirmation by the peer";
         let histogram = metrics.propagation_seconds.clone();
         registry.register_with_unit("replication_propagation", help, Unit::Seconds, histogram);
@@ -228,6 +255,12 @@ impl Collector for Gauges {
         let help = "Time of the last batch that was answered, seconds since the epoch";
         let success = |peer: &PeerStatus| peer.last_success_wall_ms.unwrap_or(0) as f64 / 1000.0;
         self.gauge(encoder, "replication_last_success_timestamp", help, success)?;
+        let help = "Events that were to be told to the peer";
+        self.counter(encoder, "replication_accepted", help, |link| link.read(|queue| queue.tally().offered))?;
+        let help = "Batches that were halved because the peer refused them";
+        self.counter(encoder, "replication_bisected", help, |link| {
+            link.read(|queue| queue.tally().bisected)
+        })?;
         let help = "Events that found their instance waiting and were merged with it";
         self.counter(encoder, "replication_merged", help, |link| link.read(|queue| queue.tally().merged))?;
         let help = "Registrations because the peer did not know an instance";
@@ -243,6 +276,12 @@ impl Collector for Gauges {
         ConstCounter::new(self.0.dropped_renewals()).encode(family)?;
         self.dropped(encoder)
     }
+}
+
+/// A number for a histogram.
+#[expect(clippy::cast_precision_loss, reason = "counts and milliseconds of a queue are far below 2^52")]
+fn of(value: u64) -> f64 {
+    value as f64
 }
 
 /// The registry ends the help of its own metrics with a full stop.

@@ -297,8 +297,14 @@ async fn the_metrics_name_peers_and_no_instance() {
         r#"replication_items_total{peer="http://peer-0/eureka/",action="Register",code="2xx"} 1"#,
         r#"replication_dropped_total{peer="http://peer-0/eureka/",action="Cancel",reason="expired"} 0"#,
         r#"replication_propagation_seconds_count{peer="http://peer-0/eureka/"} 1"#,
+        r#"replication_accepted_total{peer="http://peer-1/eureka/"} 1"#,
+        r#"replication_batch_items_sum{peer="http://peer-0/eureka/"} 1.0"#,
+        r#"replication_wait_seconds_count{peer="http://peer-0/eureka/"} 1"#,
+        r#"replication_retried_total{peer="http://peer-1/eureka/"} "#,
+        r#"replication_bisected_total{peer="http://peer-1/eureka/"} 0"#,
     ] {
         assert!(text.contains(expected), "{expected} is not in\n{text}");
     }
+    assert!(!text.contains(r#"replication_retried_total{peer="http://peer-0/eureka/"}"#), "nothing failed");
     assert!(!text.contains("secret-id"));
 }

@@ -25,6 +25,7 @@ pub struct Item {
 pub struct Batch {
     pub(super) number: u64,
     pub(super) items: Arc<[Item]>,
+    pub(super) waited_ms: Arc<[u64]>,
 }
 
 impl Batch {
@@ -32,6 +33,12 @@ impl Batch {
     #[must_use]
     pub fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    /// For each instance in it, how long it had waited when the batch left, milliseconds.
+    #[must_use]
+    pub fn waited_ms(&self) -> &[u64] {
+        &self.waited_ms
     }
 
     /// Number of the batch in the life of the queue.

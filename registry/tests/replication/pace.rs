@@ -58,6 +58,7 @@ fn heartbeats_wait_for_half_a_second() {
     let (batch, waited_ms) = sender.later();
     assert_eq!(waited_ms, 400);
     assert_eq!(shown(&batch), ["i-1 Heartbeat", "i-2 Heartbeat"]);
+    assert_eq!(batch.waited_ms(), [500, 400], "each since it happened");
 }
 
 #[test]

@@ -28,9 +28,9 @@ impl PeerQueue {
         loop {
             let chosen = self.choose(now_ms)?;
             let has_suspects = chosen.has_suspects;
-            let items = self.pack(chosen.keys, now_ms);
+            let (items, waited_ms) = self.pack(chosen.keys, now_ms);
             if !items.is_empty() {
-                return Some(self.launch(items, has_suspects));
+                return Some(self.launch(items, waited_ms, has_suspects));
             }
         }
     }
@@ -156,9 +156,10 @@ impl PeerQueue {
         keys
     }
 
-    /// Turns what waits for the chosen instances into items, and marks it as being on its way.
-    fn pack(&mut self, keys: Vec<Key>, now_ms: u64) -> Vec<Item> {
+    /// Turns what waits for the chosen instances into items, and marks it as being on its way. Tells how long each waited.
+    fn pack(&mut self, keys: Vec<Key>, now_ms: u64) -> (Vec<Item>, Vec<u64>) {
         let mut items = Vec::with_capacity(keys.len());
+        let mut waited_ms = Vec::with_capacity(keys.len());
         for key in keys {
             if self.slots.get(&key).is_some_and(|slot| slot.deadline_ms <= now_ms) {
                 self.expire(&key, now_ms);
@@ -172,6 +173,7 @@ impl PeerQueue {
                 continue;
             }
             items.extend(items_of(&key, slot.pending, record.as_ref()));
+            waited_ms.push(now_ms.saturating_sub(slot.since_ms));
             slot.in_flight = Some(InFlight {
                 intents: slot.pending,
                 ticket: slot.ticket,
@@ -182,12 +184,12 @@ impl PeerQueue {
             self.lanes.remove(slot.lane, slot.ticket);
             slot.lane = Lane::Nowhere;
         }
-        items
+        (items, waited_ms)
     }
 
-    fn launch(&mut self, items: Vec<Item>, has_suspects: bool) -> Batch {
+    fn launch(&mut self, items: Vec<Item>, waited_ms: Vec<u64>, has_suspects: bool) -> Batch {
         self.next_batch += 1;
-        let batch = Batch { number: self.next_batch, items: items.into() };
+        let batch = Batch { number: self.next_batch, items: items.into(), waited_ms: waited_ms.into() };
         self.flights.insert(batch.number, Flight { items: Arc::clone(&batch.items), has_suspects });
         batch
     }
