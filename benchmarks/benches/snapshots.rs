@@ -88,7 +88,7 @@ fn loading(criterion: &mut Criterion) {
     for size in SIZES {
         let folder = Folder::new();
         let mut writer = filled(&folder, &states(size));
-        writer.close(later(5)).unwrap_or_else(|error| panic!("{error}"));
+        writer.close(true, later(5)).unwrap_or_else(|error| panic!("{error}"));
         drop(writer);
         group.throughput(Throughput::Elements(size as u64));
         group.bench_function(BenchmarkId::new("load", size), |bencher| {

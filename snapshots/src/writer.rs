@@ -274,13 +274,13 @@ impl Writer {
         self.settle(result, now)
     }
 
-    /// Ends the writer: it holds neither store nor folder afterwards. Everything that waited must have been given to a last
-    /// round.
+    /// Ends the writer: it holds neither store nor folder afterwards. `is_complete` says that everything that waited was
+    /// given to a last round; otherwise the next start does not call this one clean.
     ///
     /// # Errors
-    /// If the last changes may be lost: then the next start does not call this one clean.
-    pub fn close(&mut self, now: Now) -> Result<(), StoreError> {
-        let is_following = !self.needs_records && self.problem.is_none();
+    /// If the last changes may be lost; the next start does not call this one clean then either.
+    pub fn close(&mut self, is_complete: bool, now: Now) -> Result<(), StoreError> {
+        let is_following = is_complete && !self.needs_records && self.problem.is_none();
         self.rewrite = None;
         let closed = match self.current.take() {
             Some(current) if self.is_open => current.close(is_following, now.wall_ms),

@@ -332,12 +332,17 @@ impl Handler<Stop> for SnapshotActor {
         while is_written && self.has_more_to_do() && started.elapsed() < LAST_ROUNDS_TIME {
             is_written = self.write();
         }
-        is_written &= self.backlog.is_empty();
+        is_written &= !self.has_more_to_do();
         let now = self.handle.shared().clock.now();
-        match (is_written, self.writer.close(now)) {
+        match (is_written, self.writer.close(is_written, now)) {
             (true, Ok(())) => tracing::info!("the snapshot is complete"),
             (_, Err(error)) => tracing::warn!(%error, "the last changes are not in the snapshot"),
-            (false, Ok(())) => tracing::warn!("the last changes are not in the snapshot"),
+            (false, Ok(())) => {
+                tracing::warn!(
+                    waiting = self.backlog.len(),
+                    "the last changes are not in the snapshot: no time is left"
+                );
+            }
         }
         self.tell();
         ctx.stop();

@@ -226,8 +226,13 @@ impl World {
 
     pub fn stop(&mut self) {
         self.round();
+        self.end(true);
+    }
+
+    /// Closes; `is_complete` says whether changes still wait.
+    pub fn end(&mut self, is_complete: bool) {
         let now = self.now;
-        self.writer().close(now).unwrap();
+        self.writer().close(is_complete, now).unwrap();
         self.writer = None;
     }
 

@@ -151,6 +151,17 @@ fn a_start_that_never_opened_kept_nothing() {
 }
 
 #[test]
+fn a_stop_that_leaves_changes_behind_is_not_called_clean() {
+    let mut world = World::new();
+    world.start();
+    world.open();
+    world.round();
+    world.end(false);
+    world.start();
+    assert_eq!(world.report.as_ref().unwrap().was_clean, Some(false));
+}
+
+#[test]
 fn a_stop_in_order_is_called_clean_until_the_next_start_writes() {
     let mut world = World::following();
     world.register(instance("SHOP", "a"));
