@@ -6,5 +6,6 @@ mod cluster;
 mod edge;
 mod golden;
 mod http;
+mod processes;
 mod restart;
 mod tidy;

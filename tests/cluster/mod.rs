@@ -7,7 +7,7 @@ mod conflicts;
 mod discovery;
 mod groups;
 mod joining;
-mod network;
+pub(crate) mod network;
 mod nodes;
 mod partitions;
 mod regions;

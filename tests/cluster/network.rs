@@ -8,11 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
+const SLOWNESS: Duration = Duration::from_millis(300);
 
 /// What the link does with connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Mode {
+pub(crate) enum Mode {
     /// Bytes pass.
     Open,
     /// Connections are closed at once, those that exist too.
@@ -21,10 +22,12 @@ pub(super) enum Mode {
     Silent,
     /// What is sent waits until the link is opened.
     Held,
+    /// Bytes pass, each piece after a while: longer than a node waits for an answer.
+    Slow,
 }
 
 /// The link.
-pub(super) struct Link {
+pub(crate) struct Link {
     port: u16,
     shared: Arc<Shared>,
 }
@@ -40,7 +43,7 @@ struct Shared {
 
 impl Link {
     /// A link that leads nowhere yet.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let shared = Arc::<Shared>::default();
@@ -57,17 +60,17 @@ impl Link {
         Self { port, shared }
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
     /// Where it leads; 0 for nowhere.
-    pub(super) fn lead_to(&self, port: u16) {
+    pub(crate) fn lead_to(&self, port: u16) {
         self.shared.target.store(port, Ordering::SeqCst);
         self.shared.close_all();
     }
 
-    pub(super) fn set(&self, mode: Mode) {
+    pub(crate) fn set(&self, mode: Mode) {
         self.shared.mode.store(mode as u8, Ordering::SeqCst);
         if mode == Mode::Cut {
             self.shared.close_all();
@@ -75,20 +78,20 @@ impl Link {
     }
 
     /// How many items of an action have been sent, whether they arrived or not.
-    pub(super) fn items(&self, action: &str) -> usize {
+    pub(crate) fn items(&self, action: &str) -> usize {
         let sent = self.shared.sent.lock().expect("what was sent");
         let text = String::from_utf8_lossy(&sent);
         text.matches(&format!(r#""action":"{action}"}}"#)).count()
     }
 
     /// How many requests have been sent to the batch end point.
-    pub(super) fn batches(&self) -> usize {
+    pub(crate) fn batches(&self) -> usize {
         let sent = self.shared.sent.lock().expect("what was sent");
         String::from_utf8_lossy(&sent).matches("POST /eureka/peerreplication/batch/ HTTP/1.1").count()
     }
 
     /// Everything that was sent, as text.
-    pub(super) fn sent(&self) -> String {
+    pub(crate) fn sent(&self) -> String {
         String::from_utf8_lossy(&self.shared.sent.lock().expect("what was sent")).into_owned()
     }
 }
@@ -138,6 +141,9 @@ impl Shared {
             }
             while self.is(Mode::Held) {
                 thread::sleep(LOOK_AGAIN);
+            }
+            if self.is(Mode::Slow) {
+                thread::sleep(SLOWNESS);
             }
             if self.is(Mode::Silent) {
                 continue;

@@ -2,5 +2,5 @@
 
 mod crash;
 mod lives;
-mod node;
+pub(crate) mod node;
 mod tools;

@@ -15,34 +15,34 @@ use crate::golden::http::{Answer, read_answer};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The folder that a node runs in.
-pub(super) struct Home(tempfile::TempDir);
+pub(crate) struct Home(tempfile::TempDir);
 
 impl Home {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().expect("a folder"))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
     /// Where the snapshots are, unless a setting says otherwise.
-    pub(super) fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.path().join("heureka-data")
     }
 
-    pub(super) fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_heureka"));
         command.args(args).current_dir(self.path()).env_clear();
         command
     }
 
-    pub(super) fn output(&self, args: &[&str]) -> Output {
+    pub(crate) fn output(&self, args: &[&str]) -> Output {
         self.command(args).output().expect("the binary runs")
     }
 
     /// Starts a node and waits until it listens.
-    pub(super) fn start(&self, settings: &[&str]) -> Node {
+    pub(crate) fn start(&self, settings: &[&str]) -> Node {
         let args = [&["--server.port=0", "--server.address=127.0.0.1"], settings].concat();
         let child = self.command(&args).stderr(Stdio::piped()).spawn().expect("started");
         let mut node = Node { child, log: None, said: Vec::new(), port: 0 };
@@ -64,11 +64,11 @@ impl Home {
 }
 
 /// A running node; killed if the test fails.
-pub(super) struct Node {
+pub(crate) struct Node {
     child: Child,
     log: Option<BufReader<ChildStderr>>,
     said: Vec<String>,
-    pub(super) port: u16,
+    pub(crate) port: u16,
 }
 
 impl Drop for Node {
@@ -79,28 +79,28 @@ impl Drop for Node {
 }
 
 impl Node {
-    pub(super) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// True if the log has a line with this text so far.
-    pub(super) fn has_said(&self, text: &str) -> bool {
+    pub(crate) fn has_said(&self, text: &str) -> bool {
         self.said.iter().any(|line| line.contains(text))
     }
 
     /// What the log says so far.
-    pub(super) fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         self.said.concat()
     }
 
     /// `kill -9`.
-    pub(super) fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().expect("killed");
         self.child.wait().expect("ended");
     }
 
     /// Asks the node to stop, waits for its end and returns its log.
-    pub(super) fn stop(mut self) -> String {
+    pub(crate) fn stop(mut self) -> String {
         let killed = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status();
         assert!(killed.expect("kill runs").success());
         let rest = self.log.take().expect("a log").lines().map_while(Result::ok);
@@ -109,12 +109,12 @@ impl Node {
         text
     }
 
-    pub(super) fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         Client::to(self.port)
     }
 
     /// What a client sees that fetches everything.
-    pub(super) fn fetch(&self) -> Fetched {
+    pub(crate) fn fetch(&self) -> Fetched {
         let answer = self.client().send("GET", "/eureka/apps", "").expect("an answer");
         assert_eq!(answer.status, 200, "{}", answer.text());
         Fetched::of(&answer.text())
@@ -122,7 +122,7 @@ impl Node {
 }
 
 /// A connection that is kept open.
-pub(super) struct Client(BufReader<TcpStream>);
+pub(crate) struct Client(BufReader<TcpStream>);
 
 impl Client {
     fn to(port: u16) -> Self {
@@ -133,7 +133,7 @@ impl Client {
     }
 
     /// Sends a request and reads its answer; an error if the node has gone.
-    pub(super) fn send(&mut self, method: &str, path: &str, body: &str) -> std::io::Result<Answer> {
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> std::io::Result<Answer> {
         let head = "Host: localhost\r\nAccept: application/json\r\nContent-Type: application/json";
         let length = body.len();
         let text = format!("{method} {path} HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}");
@@ -142,18 +142,18 @@ impl Client {
     }
 
     /// Sends a request that must succeed.
-    pub(super) fn expect(&mut self, method: &str, path: &str, body: &str, status: u16) {
+    pub(crate) fn expect(&mut self, method: &str, path: &str, body: &str, status: u16) {
         let answer = self.send(method, path, body).expect("an answer");
         assert_eq!(answer.status, status, "{method} {path}: {}", answer.text());
     }
 
-    pub(super) fn register(&mut self, app: &str, id: &str, dirty: i64) {
+    pub(crate) fn register(&mut self, app: &str, id: &str, dirty: i64) {
         self.expect("POST", &format!("/eureka/apps/{app}"), &registration(app, id, dirty), 204);
     }
 }
 
 /// Body of a registration.
-pub(super) fn registration(app: &str, id: &str, dirty: i64) -> String {
+pub(crate) fn registration(app: &str, id: &str, dirty: i64) -> String {
     format!(
         r#"{{"instance":{{"instanceId":"{id}","app":"{app}","hostName":"h1.example","ipAddr":"10.0.0.1","status":"UP","port":{{"$":8080,"@enabled":"true"}},"dataCenterInfo":{{"@class":"com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo","name":"MyOwn"}},"lastDirtyTimestamp":"{dirty}","vipAddress":"orders.vip"}}}}"#
     )
@@ -161,15 +161,15 @@ pub(super) fn registration(app: &str, id: &str, dirty: i64) -> String {
 
 /// An instance as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
-    pub(super) dirty: i64,
-    pub(super) status: String,
-    pub(super) overridden: String,
+pub(crate) struct Seen {
+    pub(crate) dirty: i64,
+    pub(crate) status: String,
+    pub(crate) overridden: String,
 }
 
 /// All instances, with a hash that has been checked.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fetched(pub(super) BTreeMap<(String, String), Seen>);
+pub(crate) struct Fetched(pub(crate) BTreeMap<(String, String), Seen>);
 
 impl Fetched {
     fn of(text: &str) -> Self {
@@ -192,7 +192,7 @@ impl Fetched {
         Self(seen)
     }
 
-    pub(super) fn ids(&self) -> Vec<&str> {
+    pub(crate) fn ids(&self) -> Vec<&str> {
         self.0.keys().map(|(_, id)| id.as_str()).collect()
     }
 }
