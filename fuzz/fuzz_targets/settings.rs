@@ -45,10 +45,10 @@ fn invocation(input: &str) -> Invocation {
 /// Everything that an operator could see of it.
 fn show(loaded: &Result<Loaded, ConfigError>) -> String {
     match loaded {
-        Ok(Loaded { settings, report }) => {
+        Ok(Loaded { settings, report, written }) => {
             let effective: Vec<String> = report.effective().iter().map(ToString::to_string).collect();
             let notices: Vec<String> = report.notices.iter().map(ToString::to_string).collect();
-            format!("{settings:?}\n{report:?}\n{}\n{}", effective.join("\n"), notices.join("\n"))
+            format!("{settings:?}\n{report:?}\n{written:?}\n{}\n{}", effective.join("\n"), notices.join("\n"))
         }
         Err(error) => format!("{error}\n{error:?}"),
     }

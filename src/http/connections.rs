@@ -1,7 +1,7 @@
 //! Connections: counted per address, refused above the limit.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -55,6 +55,12 @@ impl Connections {
         *count += 1;
         self.total.fetch_add(1, Ordering::Relaxed);
         Connection { address, is_over_limit: *count > limit, connections: self.clone() }
+    }
+
+    /// Counts a connection while its TLS handshake is under way; `None` if it is one too many.
+    pub fn shake(self: &Arc<Self>, peer: Option<SocketAddr>, limit: usize) -> Option<impl Drop + use<>> {
+        let connection = self.enter(peer?.ip(), limit);
+        (!connection.is_over_limit).then_some(connection)
     }
 
     /// True if no connection is open.

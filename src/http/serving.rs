@@ -3,24 +3,24 @@
 //! Put together from the parts of actix-web's own server, because only so a stream can be placed in front of the parser:
 //! [`WithoutOffers`], which bounds the time of every head. What a connection speaks (TLS or not) is settled before.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::error::DispatchError;
 use actix_http::{HttpService, Protocol};
 use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service, map_config};
-use actix_tls::accept::TlsError;
-use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
 use actix_web::dev::{AppConfig, Server};
 use actix_web::rt::net::TcpStream;
 use actix_web::{App, Route, web};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
-use super::connections;
+use super::connections::{self, Connections};
 use super::upgrade_offers::WithoutOffers;
 use crate::node::Node;
 
@@ -54,16 +54,17 @@ impl Serving {
     /// If the socket cannot be used.
     pub fn listen(&self, socket: TcpListener, tls: Option<ServerConfig>) -> io::Result<Server> {
         let (serving, local) = (self.clone(), socket.local_addr()?);
+        let per_worker = self.node.settings.limits.max_connections.div_ceil(self.workers);
         let server = Server::build()
             .workers(self.workers)
-            .max_concurrent_connections(self.node.settings.limits.max_connections.div_ceil(self.workers))
+            .max_concurrent_connections(per_worker)
             .shutdown_timeout(self.drain_secs)
             .disable_signals();
         let server = match tls {
             None => server.listen("heureka", socket, move || serving.plain(local)),
             Some(config) => {
-                let acceptor = Acceptor::new(config);
-                server.listen("heureka", socket, move || serving.tls(local, acceptor.clone()))
+                let acceptor = TlsAcceptor::from(Arc::new(config));
+                server.listen("heureka", socket, move || serving.tls(local, &acceptor))
             }
         };
         Ok(server?.run())
@@ -85,23 +86,25 @@ impl Serving {
     fn tls(
         &self,
         local: SocketAddr,
-        acceptor: Acceptor,
-    ) -> impl ServiceFactory<
-        TcpStream,
-        Config = (),
-        Response = (),
-        Error = TlsError<io::Error, DispatchError>,
-        InitError = (),
-    > + use<> {
-        let timeout = self.header_timeout();
-        let http = self.http(local, |stream: &TlsStream<TcpStream>| stream.get_ref().0);
-        acceptor
-            .map_err(TlsError::<io::Error, Infallible>::into_service_error)
-            .and_then(move |stream: TlsStream<TcpStream>| async move {
-                let peer = peer_of(stream.get_ref().0);
+        acceptor: &TlsAcceptor,
+    ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> + use<>
+    {
+        let (timeout, acceptor) = (self.header_timeout(), acceptor.clone());
+        let (connections, limit) = self.connections();
+        fn_service(move |stream: TcpStream| {
+            let (acceptor, connections) = (acceptor.clone(), Arc::clone(&connections));
+            async move {
+                let peer = peer_of(&stream);
+                // Who never shakes hands is a connection like any other; there is no way yet to tell it that it is one too
+                // many.
+                let shaking = connections.shake(peer, limit).ok_or_else(too_many)?;
+                let shaken = tokio::time::timeout(timeout, acceptor.accept(stream)).await;
+                drop(shaking);
+                let stream = shaken.map_err(io::Error::from).and_then(|shaken| shaken)?;
                 Ok((WithoutOffers::new(stream, timeout), Protocol::Http1, peer))
-            })
-            .and_then(http.map_err(TlsError::Service))
+            }
+        })
+        .and_then(self.http(local, |stream: &TlsStream<TcpStream>| stream.get_ref().0))
     }
 
     /// Parser and handler. `socket_of` finds the socket below a stream.
@@ -112,8 +115,7 @@ impl Serving {
     ) -> impl ServiceFactory<Incoming<Io>, Config = (), Response = (), Error = DispatchError, InitError = ()>
     + use<Io> {
         let (data, is_closing) = (self.node.clone(), self.is_closing.clone());
-        let (connections, limit) =
-            (data.connections.clone(), data.settings.limits.max_connections_per_address);
+        let (connections, limit) = self.connections();
         let app = App::new().app_data(data).default_service((self.route)());
         HttpService::build()
             .keep_alive(KEEP_ALIVE)
@@ -132,9 +134,18 @@ impl Serving {
             .finish(map_config(app, |()| AppConfig::default()))
     }
 
+    /// The open connections, and how many of them one address may have.
+    fn connections(&self) -> (Arc<Connections>, usize) {
+        (Arc::clone(&self.node.connections), self.node.settings.limits.max_connections_per_address)
+    }
+
     fn header_timeout(&self) -> Duration {
         Duration::from_millis(self.node.settings.limits.header_timeout_ms)
     }
+}
+
+fn too_many() -> DispatchError {
+    io::Error::other("too many connections").into()
 }
 
 /// The other side. Sets what is off by default on the way: without it answers in several pieces stall for 40 ms.

@@ -1,7 +1,7 @@
 //! TLS: PEM files and PKCS12 stores serve, client certificates are checked, and settings that cannot be used stop the
 //! start; a node never serves plain HTTP instead.
 
-use std::io::{BufReader, Write};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
@@ -147,6 +147,51 @@ fn every_head_of_a_tls_connection_has_its_time_and_idle_connections_have_more() 
     assert!(is_cut_off(&mut slow), "a head that never ends holds its connection");
     idle.write_all(KEPT).expect("sent");
     assert_eq!(read_answer(&mut BufReader::new(idle), "GET").expect("an answer").status, 200);
+}
+
+#[test]
+fn connections_that_never_shake_hands_keep_nobody_out_and_end() {
+    let authority = Authority::new();
+    let folder = files(&authority);
+    let patient = tls_node(&folder, &[("heureka.limits.header-timeout-ms", "600000")]);
+    let silent: Vec<TcpStream> =
+        (0..400).map(|_| TcpStream::connect(("127.0.0.1", patient.port())).expect("a connection")).collect();
+    assert_eq!(fetch(patient.port(), &authority, None).map(|answer| answer.status), Ok(200));
+    drop(silent);
+    let strict = tls_node(&folder, &[("heureka.limits.header-timeout-ms", "300")]);
+    let silent = TcpStream::connect(("127.0.0.1", strict.port())).expect("a connection");
+    silent.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    assert_eq!((&silent).read(&mut [0]).expect("the node closes the connection"), 0);
+}
+
+#[test]
+fn connections_that_shake_hands_count_for_their_address() {
+    let authority = Authority::new();
+    let folder = files(&authority);
+    let limits =
+        [("heureka.limits.max-connections-per-address", "3"), ("heureka.limits.header-timeout-ms", "600000")];
+    let node = tls_node(&folder, &limits);
+    let open = || {
+        let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
+        stream
+    };
+    let mut silent: Vec<TcpStream> = Vec::new();
+    let is_open = |mut stream: &TcpStream| matches!(stream.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
+    for _ in 0..3 {
+        silent.push(open());
+    }
+    assert!(silent.iter().all(is_open), "three may be silent");
+    let mut refused = open();
+    refused.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let is_closed =
+        refused.read(&mut [0]).map_or_else(|error| error.kind() == ErrorKind::ConnectionReset, |n| n == 0);
+    assert!(is_closed, "the fourth is one too many");
+    assert!(silent.iter().all(is_open), "and the others are not");
+    drop(silent);
+    let again =
+        (0..200).any(|_| fetch(node.port(), &authority, None).is_ok_and(|answer| answer.status == 200));
+    assert!(again, "places of closed connections are free again");
 }
 
 #[test]

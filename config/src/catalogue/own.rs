@@ -46,7 +46,7 @@ pub(super) const OWN: &[KeySpec] = &[
         "heureka.limits.header-timeout-ms",
         POSITIVE,
         "5000",
-        "A caller that does not finish its headers by then is cut off.",
+        "A caller that does not finish its headers by then is cut off, and so is one that does not finish its TLS handshake.",
     ),
     acts(
         "heureka.limits.body-timeout-ms",
