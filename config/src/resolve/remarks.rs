@@ -76,9 +76,9 @@ fn unknown_variable(property: &Property) -> Option<Notice> {
 /// A name that differs in more than half of what stands behind its section helps nobody.
 fn unknown_message(canonical: &str) -> String {
     let own_part = canonical.splitn(3, '.').last().unwrap_or_default();
-    match nearest(canonical) {
-        Some((near, distance)) if distance * 2 <= own_part.chars().count() => hint(near),
-        _ => "is unknown and ignored".to_owned(),
+    match nearest(canonical, own_part.chars().count() / 2) {
+        Some(near) => hint(near),
+        None => "is unknown and ignored".to_owned(),
     }
 }
 
