@@ -1,5 +1,6 @@
 //! The edge of the node: what it refuses, and that a refusal costs nobody else anything.
 
+mod bad_batches;
 mod bad_input;
 mod command_line;
 mod connections;
