@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use base64::Engine;
@@ -21,6 +21,7 @@ use reqwest::header::{
     HeaderValue, USER_AGENT,
 };
 use reqwest::{Client, Response};
+use tokio::time::timeout;
 
 use super::digest::{DIGEST_HEADER, DigestRequest, EMPTY_BATCH};
 use super::tls::client_config;
@@ -31,6 +32,8 @@ const IDENTITY_VERSION: &str = "1.0";
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Answer to a batch of 250 conflicts at most, with room.
 const BATCH_ANSWER_BYTES_MAX: usize = 64 << 20;
+/// The rate of a slow line.
+const BYTES_PER_MS_MIN: u64 = 32;
 /// A registry of some 500,000 instances.
 pub const FETCH_BYTES_MAX: usize = 1 << 30;
 
@@ -111,7 +114,7 @@ impl PeerHttp {
         let target = format!("{}{path}", url.without_credentials());
         let sent = client.get(target).headers(self.headers(url)).send().await;
         let response = sent.map_err(|error| transport_error(&error))?;
-        Ok(read(response, bytes_max).await?)
+        Ok(read(response, bytes_max, settings.fetch_read).await?)
     }
 
     /// Tells a peer the state of an auto-scaling group; the status of its answer (spec `replication.md` 3.3).
@@ -152,7 +155,7 @@ impl PeerHttp {
         let sent = client.post(target).headers(headers).body(EMPTY_BATCH).send().await;
         let response = sent.map_err(|error| transport_error(&error))?;
         let is_digest = response.headers().contains_key(DIGEST_HEADER);
-        let reply = read(response, bytes_max).await?;
+        let reply = read(response, bytes_max, settings.fetch_read).await?;
         anyhow::ensure!(reply.status == 200 && is_digest, "it answers {} and no digest", reply.status);
         Ok(reply.body)
     }
@@ -219,7 +222,8 @@ impl PeerTransport for BatchTransport {
             let body = if this.compress { gzip(&body) } else { body };
             let request = this.client.post(&*this.target).headers(this.headers).body(body);
             let response = request.send().await.map_err(|error| transport_error(&error))?;
-            read(response, BATCH_ANSWER_BYTES_MAX).await
+            // The client has a time-out for the whole.
+            read(response, BATCH_ANSWER_BYTES_MAX, Duration::MAX).await
         })
     }
 }
@@ -252,15 +256,25 @@ fn words(error: &reqwest::Error) -> String {
     cause.to_string()
 }
 
-/// Reads an answer to its end, within a bound, and decompresses it.
-pub(crate) async fn read(mut response: Response, bytes_max: usize) -> Result<PeerReply, TransportError> {
+/// Reads an answer to its end, within a bound, and decompresses it. Besides `patience` it may take the time that a slow line
+/// needs: whoever sends byte by byte would be read for ever.
+pub(crate) async fn read(
+    mut response: Response,
+    bytes_max: usize,
+    patience: Duration,
+) -> Result<PeerReply, TransportError> {
+    let started = Instant::now();
     let status = response.status().as_u16();
     let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
     let content_type = text("content-type");
     let identity = text(PEER_HEADER).as_deref().and_then(PeerIdentity::parse);
     let is_gzip = text("content-encoding").is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| transport_error(&error))? {
+    loop {
+        let allowed = patience.saturating_add(Duration::from_millis(body.len() as u64 / BYTES_PER_MS_MIN));
+        let chunk = timeout(allowed.saturating_sub(started.elapsed()), response.chunk()).await;
+        let too_slow = |_| TransportError::TimedOut(format!("only {} bytes in {allowed:?}", body.len()));
+        let Some(chunk) = chunk.map_err(too_slow)?.map_err(|error| transport_error(&error))? else { break };
         if body.len() + chunk.len() > bytes_max {
             return Err(TransportError::Unreadable(format!("more than {bytes_max} bytes")));
         }

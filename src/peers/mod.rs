@@ -6,7 +6,7 @@
 //! - `directory`: the list over time; starts and stops a sender for each peer.
 //! - `http`: requests to peers.
 //! - `sync`: the copy at the start, before the node opens for traffic.
-//! - `start_copy`: whether that copy is still on its way.
+//! - `start_copy`: whether that copy is still on its way; `stragglers`: who is not waited for.
 //! - `anti_entropy`, `digest`: comparing with peers of our kind, and mending.
 //! - `own_lease`: this node as an instance among others.
 //! - `membership`: all of that in order, from start to stop.
@@ -30,6 +30,7 @@ pub mod own;
 pub mod own_lease;
 pub mod source;
 pub mod start_copy;
+pub mod stragglers;
 pub mod sync;
 pub mod system_dns;
 pub mod tls;

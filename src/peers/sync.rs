@@ -4,8 +4,8 @@
 //! wins. A peer's list adds and replaces; it never removes anything, and tombstones stand against it.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use futures_util::future::join_all;
 use heureka_actors::Handle;
 use heureka_config::settings::ServiceUrl;
 use heureka_protocol::applications::Applications;
@@ -13,8 +13,12 @@ use heureka_protocol::{AppName, Instance, InstanceId, Limits, json};
 use heureka_registry::Origin;
 
 use super::http::{FETCH_BYTES_MAX, PeerHttp};
+use super::stragglers::{Gathered, gather};
 
 const APPS_PATH: &str = "apps/";
+/// How long the other peers are waited for when one has given its registry: one peer is enough to open, and what only the
+/// others know comes with the next heartbeats.
+const STRAGGLERS_GRACE: Duration = Duration::from_secs(5);
 /// Instances that one step of an application registers at most, so that others get a turn in between.
 const STEP_INSTANCES: usize = 500;
 
@@ -55,10 +59,11 @@ pub async fn copy_once(plan: &SyncPlan, http: &PeerHttp, handle: &Handle) -> Cop
 }
 
 async fn ask_all(plan: &SyncPlan, http: &PeerHttp) -> (Vec<Instance>, bool) {
-    let answers = join_all(plan.urls.iter().map(|url| ask(url, http, plan.limits))).await;
-    let is_complete = answers.iter().all(Option::is_some);
+    let questions = plan.urls.iter().map(|url| ask(url, http, plan.limits));
+    let suffices = |list: &Applications| list.instance_count() > 0;
+    let Gathered { answers, is_complete } = gather(questions, suffices, STRAGGLERS_GRACE).await;
     let mut newest: HashMap<(AppName, InstanceId), Instance> = HashMap::new();
-    let lists = answers.into_iter().flatten().flat_map(|applications| applications.applications);
+    let lists = answers.into_iter().flat_map(|applications| applications.applications);
     for instance in lists.flat_map(|(_, instances)| instances) {
         if plan.own_id.as_deref() == Some(&*instance.instance_id) {
             continue;

@@ -66,6 +66,7 @@ impl RegionHttp {
     pub async fn get(&self, path: &str, bytes_max: usize) -> anyhow::Result<PeerReply> {
         let target = format!("{}{path}", self.base);
         let sent = self.client.get(target).headers(self.headers.clone()).send().await;
-        Ok(read(sent.map_err(|error| transport_error(&error))?, bytes_max).await?)
+        // Whoever asks gives up after an interval.
+        Ok(read(sent.map_err(|error| transport_error(&error))?, bytes_max, Duration::MAX).await?)
     }
 }
