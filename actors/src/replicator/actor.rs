@@ -32,6 +32,28 @@ pub struct PeerReplicatorActor {
     random: SplitMix64,
     limits: Limits,
     timer: Option<SpawnHandle>,
+    /// The failure that the log has told last, until the next success.
+    told: Option<Trouble>,
+}
+
+/// A failure as far as it is worth a new line in the log: no connection, no answer in time, or a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    Unreachable,
+    TimedOut,
+    Unreadable,
+    Status(u16),
+}
+
+impl Trouble {
+    const fn of(reply: &Result<PeerReply, TransportError>) -> Self {
+        match reply {
+            Ok(reply) => Self::Status(reply.status),
+            Err(TransportError::Unreachable(_)) => Self::Unreachable,
+            Err(TransportError::TimedOut(_)) => Self::TimedOut,
+            Err(TransportError::Unreadable(_)) => Self::Unreadable,
+        }
+    }
 }
 
 impl PeerReplicatorActor {
@@ -45,7 +67,8 @@ impl PeerReplicatorActor {
         limits: Limits,
         seed: u64,
     ) -> Self {
-        Self { replication, link, transport, handle, random: SplitMix64::new(seed), limits, timer: None }
+        let random = SplitMix64::new(seed);
+        Self { replication, link, transport, handle, random, limits, timer: None, told: None }
     }
 
     /// Asks to be called when the queue has changed. Ends with the link.
@@ -129,27 +152,28 @@ impl PeerReplicatorActor {
             tracing::info!(peer = self.link.url(), "the peer is a node of our kind");
         }
         let (outcome, error) = outcome_of(&reply, batch.items().len(), &self.limits);
+        self.say(error.as_deref().map(|words| (Trouble::of(&reply), words)));
         let metrics = self.replication.metrics();
         metrics.count_batch(&self.link, &outcome, seconds);
         metrics.count_retry(&self.link, batch, &outcome);
-        self.say(error.as_deref());
         let now = self.replication.clock().now();
         let settled = self.link.settle(batch, outcome, error, now, &mut self.random);
         metrics.count_settled(&self.link, &settled);
         self.act(settled, ctx);
     }
 
-    /// One line when the peer begins to fail; the rest is in metrics and on the pages.
-    fn say(&self, error: Option<&str>) {
-        let was_failing = self.link.read(|queue| queue.is_failing());
+    /// One line when the peer begins to fail or fails in another way; the rest is in metrics and on the pages.
+    fn say(&mut self, error: Option<(Trouble, &str)>) {
+        let peer = self.link.url();
         match error {
-            Some(error) if !was_failing => {
-                tracing::warn!(peer = self.link.url(), error, "replication failed")
+            Some((trouble, error)) if self.told != Some(trouble) => {
+                tracing::warn!(peer, error, "replication failed")
             }
-            Some(error) => tracing::debug!(peer = self.link.url(), error, "replication failed again"),
-            None if was_failing => tracing::info!(peer = self.link.url(), "replication works again"),
+            Some((_, error)) => tracing::debug!(peer, error, "replication failed again"),
+            None if self.told.is_some() => tracing::info!(peer, "replication works again"),
             None => {}
         }
+        self.told = error.map(|(trouble, _)| trouble);
     }
 
     fn act(&self, settled: Settled, ctx: &mut Context<Self>) {
