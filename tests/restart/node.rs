@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -45,20 +48,22 @@ impl Home {
     pub(crate) fn start(&self, settings: &[&str]) -> Node {
         let args = [&["--server.port=0", "--server.address=127.0.0.1"], settings].concat();
         let child = self.command(&args).stderr(Stdio::piped()).spawn().expect("started");
-        let mut node = Node { child, log: None, said: Vec::new(), port: 0 };
-        let mut log = BufReader::new(node.child.stderr.take().expect("a pipe"));
-        loop {
-            let mut line = String::new();
-            let length = log.read_line(&mut line).expect("a line");
-            assert!(length > 0, "the node has ended: {:#?}", node.said);
-            node.said.push(line.clone());
-            if let Some((_, rest)) = line.split_once("listening on 127.0.0.1:") {
-                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-                node.port = digits.parse().expect("a port");
-                break;
+        let mut node = Node { child, log: None, said: Arc::default(), port: 0 };
+        let log = BufReader::new(node.child.stderr.take().expect("a pipe"));
+        let (said, (tell, told)) = (Arc::clone(&node.said), channel());
+        // Read to its end, whoever looks: a full pipe would stop the node.
+        node.log = Some(std::thread::spawn(move || {
+            for line in log.lines().map_while(Result::ok) {
+                said.lock().expect("the log").push(line.clone());
+                let _ = tell.send(line);
             }
-        }
-        node.log = Some(log);
+        }));
+        let ports = told.iter().filter_map(|line| {
+            let (_, rest) = line.split_once("listening on 127.0.0.1:")?;
+            rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+        });
+        let Some(port) = { ports }.next() else { panic!("the node has ended: {}", node.log()) };
+        node.port = port;
         node
     }
 }
@@ -66,8 +71,8 @@ impl Home {
 /// A running node; killed if the test fails.
 pub(crate) struct Node {
     child: Child,
-    log: Option<BufReader<ChildStderr>>,
-    said: Vec<String>,
+    log: Option<JoinHandle<()>>,
+    said: Arc<Mutex<Vec<String>>>,
     pub(crate) port: u16,
 }
 
@@ -85,12 +90,12 @@ impl Node {
 
     /// True if the log has a line with this text so far.
     pub(crate) fn has_said(&self, text: &str) -> bool {
-        self.said.iter().any(|line| line.contains(text))
+        self.said.lock().expect("the log").iter().any(|line| line.contains(text))
     }
 
     /// What the log says so far.
     pub(crate) fn log(&self) -> String {
-        self.said.concat()
+        self.said.lock().expect("the log").join("\n")
     }
 
     /// `kill -9`.
@@ -103,10 +108,9 @@ impl Node {
     pub(crate) fn stop(mut self) -> String {
         let killed = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status();
         assert!(killed.expect("kill runs").success());
-        let rest = self.log.take().expect("a log").lines().map_while(Result::ok);
-        let text = self.log() + &rest.collect::<Vec<_>>().join("\n");
-        assert_eq!(self.child.wait().expect("ended").code(), Some(0), "{text}");
-        text
+        self.log.take().expect("a log").join().expect("a reader");
+        assert_eq!(self.child.wait().expect("ended").code(), Some(0), "{}", self.log());
+        self.log()
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -115,9 +119,7 @@ impl Node {
 
     /// What a client sees that fetches everything.
     pub(crate) fn fetch(&self) -> Fetched {
-        let answer = self.client().send("GET", "/eureka/apps", "").expect("an answer");
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        Fetched::of(&answer.text())
+        self.client().fetch()
     }
 }
 
@@ -125,7 +127,7 @@ impl Node {
 pub(crate) struct Client(BufReader<TcpStream>);
 
 impl Client {
-    fn to(port: u16) -> Self {
+    pub(crate) fn to(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         stream.set_nodelay(true).expect("an option");
@@ -139,6 +141,13 @@ impl Client {
         let text = format!("{method} {path} HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}");
         self.0.get_mut().write_all(text.as_bytes())?;
         read_answer(&mut self.0, method)
+    }
+
+    /// What a client sees that fetches everything.
+    pub(crate) fn fetch(&mut self) -> Fetched {
+        let answer = self.send("GET", "/eureka/apps", "").expect("an answer");
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        Fetched::of(&answer.text())
     }
 
     /// Sends a request that must succeed.
