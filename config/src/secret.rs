@@ -51,7 +51,7 @@ pub fn mask_credentials(text: &str) -> String {
     while let Some(scheme_end) = rest.find("://") {
         let (before, after) = rest.split_at(scheme_end + 3);
         shown.push_str(before);
-        let authority_end = after.find(['/', '?', '#', ',', ' ', '\t', '"']).unwrap_or(after.len());
+        let authority_end = authority_end(after);
         let (authority, tail) = after.split_at(authority_end);
         match authority.rfind('@') {
             Some(at) => {
@@ -64,6 +64,39 @@ pub fn mask_credentials(text: &str) -> String {
     }
     shown.push_str(rest);
     shown
+}
+
+/// Where the authority of a URL ends. A comma ends it only if another URL follows: it may stand in a password.
+fn authority_end(text: &str) -> usize {
+    let ends = |(index, found): &(usize, char)| match found {
+        '/' | '?' | '#' | ' ' | '\t' | '"' => true,
+        ',' => begins_with_scheme(&text[index + 1..]),
+        _ => false,
+    };
+    text.char_indices().find(ends).map_or(text.len(), |(index, _)| index)
+}
+
+fn begins_with_scheme(text: &str) -> bool {
+    let scheme = text.trim_start().split("://").next().unwrap_or_default();
+    scheme.len() < text.trim_start().len()
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+}
+
+/// A text that should have been a URL and is none, as it may be shown: not at all if it may hold a password, wherever that
+/// stands in it.
+pub fn mask_mistyped_url(text: &str) -> String {
+    let rest = match text.trim_start().split_once(':') {
+        Some((scheme, rest))
+            if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") =>
+        {
+            rest
+        }
+        _ => text,
+    };
+    let is_port = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
+    let may_tell =
+        text.contains('@') || text.contains("%40") || rest.split(':').skip(1).any(|part| !is_port(part));
+    if may_tell { MASK.to_owned() } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -85,5 +118,29 @@ mod tests {
         );
         assert_eq!(mask_credentials("http://a:1/x?m=u@v"), "http://a:1/x?m=u@v");
         assert_eq!(mask_credentials("plain u:p@a"), "plain u:p@a");
+        assert_eq!(mask_credentials("http://u:p,x@h/,http://v:q@h"), "http://******@h/,http://******@h");
+        assert_eq!(mask_credentials("http://a:1,http://u:p@b"), "http://a:1,http://******@b");
+    }
+
+    #[test]
+    fn a_mistyped_url_is_shown_only_if_it_can_hold_no_password() {
+        for told in [
+            "u:HUSH@h:8761/eureka/",
+            "http:/u:HUSH@h/",
+            "http//u:HUSH@h",
+            "//u:HUSH@h/",
+            "http:u:HUSH@h",
+            "http:\\\\u:HUSH@h",
+            "http://u:HU SH@h/",
+            "http://u:HU/SH@h",
+            "http://u:HUSH%40h/",
+            "http://u:HUSH",
+            "htp//x:HUSH@127.0.0.1",
+        ] {
+            assert_eq!(mask_mistyped_url(told), MASK, "{told}");
+        }
+        for harmless in ["peer2:8761/eureka/", "ftp//peer2", "http://", "http://h:99999/", "localhost"] {
+            assert_eq!(mask_mistyped_url(harmless), harmless);
+        }
     }
 }

@@ -43,7 +43,8 @@ impl GroupTable {
     pub fn set(&mut self, name: &str, is_enabled: bool, mono_ms: u64) -> bool {
         match self.groups.get_mut(name) {
             Some(group) => group.is_enabled = Some(is_enabled),
-            None => return self.insert(name, Some(is_enabled), mono_ms),
+            // An unknown group is enabled anyway.
+            None => return self.insert(name, Some(is_enabled), mono_ms) || is_enabled,
         }
         true
     }
@@ -111,6 +112,7 @@ mod tests {
         table.set("a", false, 0);
         table.set("b", false, 50);
         assert!(!table.set("c", false, 60), "no room");
+        assert!(table.set("c", true, 60), "which it is anyway");
         assert!(table.look_up("c", 60), "so it counts as enabled");
         assert!(!table.look_up("a", 90));
         assert!(table.set("c", false, 160), "b is forgotten");

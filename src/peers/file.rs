@@ -64,8 +64,14 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 fn read(path: &Path) -> Result<Vec<ServiceUrl>, SourceError> {
     let shown = path.display();
+    // Opening a pipe would wait for somebody who writes into it.
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(SourceError(format!("cannot read {shown}: it is no regular file")));
+    }
     let text =
         fs::read_to_string(path).map_err(|error| SourceError(format!("cannot read {shown}: {error}")))?;
+    // Some editors begin a file with a mark of its encoding.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
     let urls = lines.flat_map(|line| line.split(',')).map(str::trim).filter(|url| !url.is_empty());
     urls.map(ServiceUrl::parse)
@@ -83,6 +89,10 @@ mod tests {
         let path = folder.path().join("peers");
         let source = FilePeers::new(&path);
         assert!(source.list().await.expect_err("no file").0.contains("cannot read"));
+        let folder_itself = FilePeers::new(folder.path()).list().await.expect_err("a folder");
+        assert!(folder_itself.0.contains("no regular file"));
+        fs::write(&path, "\u{feff}http://a:1/\n").expect("written");
+        assert_eq!(source.list().await.expect("a list").len(), 1);
         fs::write(&path, "# peers\nhttp://a:1/eureka, http://b:1/eureka/ # two\n\nhttps://c/\n")
             .expect("written");
         let urls: Vec<String> =

@@ -284,14 +284,37 @@ pub(crate) async fn read(
     Ok(PeerReply { status, content_type, body, identity })
 }
 
+/// A registry shrinks to a tenth or a twentieth. What grows a hundred times is meant to fill memory.
+fn unpacked_max(packed: usize) -> usize {
+    const ALWAYS: usize = 16 << 20;
+    const FACTOR: usize = 100;
+    packed.saturating_mul(FACTOR).max(ALWAYS)
+}
+
 fn gunzip(body: &[u8], bytes_max: usize) -> Result<Bytes, TransportError> {
+    let bytes_max = bytes_max.min(unpacked_max(body.len()));
     let unreadable = |words: String| TransportError::Unreadable(words);
     let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX);
-    let mut plain = Vec::with_capacity(body.len() * 4);
+    let mut plain = Vec::with_capacity(body.len().saturating_mul(4).min(bytes_max));
     let mut decoder = GzDecoder::new(body).take(limit.saturating_add(1));
     decoder.read_to_end(&mut plain).map_err(|error| unreadable(format!("broken gzip: {error}")))?;
     if plain.len() > bytes_max {
         return Err(unreadable(format!("more than {bytes_max} bytes")));
     }
     Ok(plain.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_unpacks_to_far_too_much_is_refused() {
+        let bomb = gzip(&Bytes::from(vec![b'a'; 40 << 20]));
+        assert!(bomb.len() * 100 < 40 << 20, "{}", bomb.len());
+        let refused = gunzip(&bomb, FETCH_BYTES_MAX).expect_err("a bomb");
+        assert!(refused.to_string().contains("more than"), "{refused}");
+        let usual = Bytes::from("some text ".repeat(1 << 17));
+        assert_eq!(gunzip(&gzip(&usual), FETCH_BYTES_MAX).expect("readable"), usual);
+    }
 }

@@ -66,8 +66,9 @@ fn remember(change: Change) {
 }
 
 fn filter(settings: &LoggingSettings) -> EnvFilter {
-    // The server's own lines repeat what the node says itself; a level for it in the settings comes later and wins.
-    EnvFilter::try_new(format!("actix_server=warn,{}", settings.filter()))
+    // The server's own lines repeat what the node says itself, and those below it let any stranger write an error for each
+    // broken request; a level for them in the settings comes later and wins.
+    EnvFilter::try_new(format!("actix_server=warn,actix_http=off,{}", settings.filter()))
         .unwrap_or_else(|_| EnvFilter::new("info"))
 }
 

@@ -13,6 +13,10 @@ use heureka_registry::{Lease, Now, Record};
 use super::entry::Entry;
 use super::view::View;
 
+/// Instances up to which the first copy is news too. A larger one would stand in every delta for minutes; who sees it appear
+/// finds another hash code and fetches once.
+const NEWS_MAX: usize = 1_000;
+
 /// The copy.
 #[derive(Debug)]
 pub struct MirrorWriter {
@@ -20,13 +24,15 @@ pub struct MirrorWriter {
     /// How long deltas show a change, in milliseconds.
     retention_ms: u64,
     has_changed: bool,
+    /// True once there was an instance: what comes and goes from then on is news, also after an empty copy.
+    was_filled: bool,
 }
 
 impl MirrorWriter {
     /// An empty copy.
     #[must_use]
     pub fn new(retention_ms: u64) -> Self {
-        Self { view: View::default(), retention_ms, has_changed: false }
+        Self { view: View::default(), retention_ms, has_changed: false, was_filled: false }
     }
 
     /// True if there is no instance: then a delta says nothing.
@@ -35,15 +41,16 @@ impl MirrorWriter {
         self.view.counts().total() == 0
     }
 
-    /// Takes a whole list. What differs becomes news for deltas, unless there was nothing before: a client that sees a whole
-    /// region appear fetches once, instead of getting it in every delta for minutes.
+    /// Takes a whole list. What differs becomes news for deltas, but for a large first copy.
     pub fn take_list(&mut self, list: Applications, now: Now) {
         let mut apps: BTreeMap<AppName, BTreeMap<InstanceId, Instance>> = BTreeMap::new();
         for instance in list.applications.into_iter().flat_map(|(_, instances)| instances) {
             let app = apps.entry(instance.app.clone()).or_default();
             app.insert(instance.instance_id.clone(), instance);
         }
-        if self.is_empty() {
+        let is_first = !self.was_filled;
+        self.was_filled |= !apps.is_empty();
+        if is_first && apps.values().map(BTreeMap::len).sum::<usize>() > NEWS_MAX {
             let entries = |instances: BTreeMap<InstanceId, Instance>| {
                 instances.into_values().map(|instance| entry(instance, ActionType::Added, now)).collect()
             };

@@ -79,7 +79,9 @@ impl Side {
         let id = format!("i-{}", draw(4));
         let status = [Status::Up, Status::Down, Status::OutOfService][draw(3) as usize];
         let new = instance(app, &id, self.name, status);
-        if draw(3) == 0 {
+        if draw(12) == 0 {
+            self.set.clear();
+        } else if draw(3) == 0 {
             self.set.remove(&key(&new));
         } else {
             self.set.insert(key(&new), new);
@@ -212,7 +214,22 @@ fn a_delta_that_does_not_lead_to_the_regions_own_hash_is_said_to_be_wrong() {
     assert!(!writer.take_delta(delta, now));
     let view = writer.publish(now).expect("a new version");
     assert_eq!(view.counts().total(), 2);
-    assert_eq!(view.recent_len(), 1, "what was there first is no news");
+    assert_eq!(view.recent_len(), 2);
     let later = Now { mono_ms: RETENTION_MS + 2, wall_ms: 1 };
     assert_eq!(writer.publish(later).expect("a new version").recent_len(), 0);
+}
+
+#[test]
+fn a_large_region_that_appears_is_no_news_and_one_that_comes_back_is() {
+    let now = Now { mono_ms: 1, wall_ms: 1 };
+    let many = |count: usize| -> Set {
+        (0..count).map(|id| instance("A", &id.to_string(), "h", Status::Up)).map(|i| (key(&i), i)).collect()
+    };
+    let mut writer = MirrorWriter::new(RETENTION_MS);
+    writer.take_list(list(&many(2_000)), now);
+    assert_eq!(writer.publish(now).expect("a version").recent_len(), 0);
+    writer.take_list(list(&Set::new()), now);
+    writer.take_list(list(&many(1_500)), now);
+    let view = writer.publish(now).expect("a version");
+    assert_eq!((view.counts().total(), view.recent_len()), (1_500, 2_000), "500 of them as gone");
 }

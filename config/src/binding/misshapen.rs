@@ -6,7 +6,7 @@ use crate::catalogue::{Form, KeySpec, Kind};
 use crate::error::Problem;
 use crate::key;
 use crate::property::Property;
-use crate::secret::{MASK, mask_credentials};
+use crate::secret::{MASK, mask_credentials, mask_mistyped_url};
 
 /// Items of a value that are shown at most.
 const SHOWN_MAX: usize = 5;
@@ -53,7 +53,11 @@ fn problem(first: &Misshapen, parts: &[&Misshapen]) -> Problem {
 impl Misshapen {
     fn shown(&self) -> String {
         let is_secret = self.spec.kind == Kind::Secret;
-        let value = if is_secret { MASK.into() } else { mask_credentials(&self.property.value) };
+        let value = match self.spec.name.contains("-url") {
+            _ if is_secret => MASK.into(),
+            true => mask_mistyped_url(&mask_credentials(&self.property.value)),
+            false => mask_credentials(&self.property.value),
+        };
         let elements = key::elements(&self.property.name);
         match (self.form, elements.last()) {
             (Form::Map, Some(name)) => format!("{}: {value}", name.written),

@@ -72,7 +72,7 @@ fn settings(r: &mut Reader<'_>) -> Settings {
     let discovery = discovery::discovery(r);
     let has_peers = !client.peer_urls().is_empty() || client.dns.is_some() || discovery.is_used();
     let registers = client.register_with_eureka && has_peers;
-    let registry = registry::registry(r, registers);
+    let registry = registry::registry(r, registers, &client.region);
     let around = instance::Surroundings {
         server: &server,
         management: &management,

@@ -2,7 +2,7 @@
 
 use super::reader::{Reader, Sourced};
 use super::regions::regions;
-use crate::secret::Secret;
+use crate::secret::{Secret, mask_mistyped_url};
 use crate::settings::{
     AsgSettings, CacheSettings, DeltaSettings, ExpectedRenewals, ExperimentalSettings, LeaseExpiry,
     PeerSettings, RateLimiterSettings, RegistrySettings, SelfPreservationSettings, ServiceUrl, SyncSettings,
@@ -11,7 +11,7 @@ use crate::settings::{
 const EXPIRY: &[(&str, LeaseExpiry)] = &[("java", LeaseExpiry::Java), ("exact", LeaseExpiry::Exact)];
 
 /// `registers` says if this server registers with peers, which decides how often it tries to copy from them.
-pub(super) fn registry(r: &mut Reader<'_>, registers: bool) -> RegistrySettings {
+pub(super) fn registry(r: &mut Reader<'_>, registers: bool, region: &str) -> RegistrySettings {
     let d = RegistrySettings::default();
     RegistrySettings {
         self_preservation: self_preservation(r),
@@ -24,7 +24,7 @@ pub(super) fn registry(r: &mut Reader<'_>, registers: bool) -> RegistrySettings 
             .flag("eureka.server.sync-when-timestamp-differs", d.sync_when_timestamp_differs),
         peers: peers(r),
         asg: asg(r),
-        regions: regions(r),
+        regions: regions(r, region),
         rate_limiter: rate_limiter(r),
         metrics_enabled: r.flag("eureka.server.metrics.enabled", d.metrics_enabled),
         log_identity_headers: r.flag("eureka.server.log-identity-headers", d.log_identity_headers),
@@ -131,7 +131,8 @@ pub(super) fn url(r: &mut Reader<'_>, key: &str, found: &Sourced) -> Option<Serv
     match ServiceUrl::parse(&found.text) {
         Ok(url) => Some(url),
         Err(reason) => {
-            r.wrong(key, found, format!("{reason}; a URL looks like http://peer2:8761/eureka/"));
+            let hidden = Sourced { shown: mask_mistyped_url(&found.text), ..found.clone() };
+            r.wrong(key, &hidden, format!("{reason}; a URL looks like http://peer2:8761/eureka/"));
             None
         }
     }

@@ -202,4 +202,12 @@ eureka.remoteRegion.disable.transparent.fallback=true
     let twice =
         Start::new().yml("eureka.server.remote-region-urls-with-name: {eu: 'http://a/', EU: 'http://b/'}");
     assert!(twice.load().unwrap_err().to_string().contains("names a region twice"));
+    for wrong in ["{eu: ['http://a/']}", "['http://a/']", "{eu: 'http://a/,http://b/'}"] {
+        let start = Start::new().yml(&format!("eureka.server.remote-region-urls-with-name: {wrong}"));
+        assert!(start.load().is_err(), "{wrong}");
+    }
+    let leak = Start::new().yml("eureka.server.remote-region-urls-with-name: {eu: 'htp//u:HUSH@h/'}");
+    assert!(!leak.load().unwrap_err().to_string().contains("HUSH"));
+    let stray = Start::new().yml("eureka.server.remote-region-app-whitelist: {eux: A}");
+    assert!(stray.notices().contains("which has no URL"));
 }

@@ -46,7 +46,8 @@ impl Application {
             return Ok(None);
         }
         let mut instance = record.instance.clone();
-        for (key, value) in entries {
+        // Java's class marker is no entry: no reader takes it for one, so it would never be equal on two nodes.
+        for (key, value) in entries.into_iter().filter(|(key, _)| key != "@class") {
             instance.metadata.insert(key, value);
         }
         instance.metadata.shrink();
