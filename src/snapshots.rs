@@ -94,11 +94,7 @@ pub fn run(loaded: Loaded, registry: &Handle) -> Option<RunningSnapshots> {
 
 fn application(restored: RestoredApplication, now: Now, rules: &Rules) -> Application {
     let RestoredApplication { name, records, overrides, tombstones } = restored;
-    let mut application = Application::from_records(name, records, overrides, 1, now);
-    for (id, tombstone) in tombstones {
-        application.restore_tombstone(id, tombstone, rules);
-    }
-    application
+    Application::restored(name, records, overrides, tombstones, now, rules)
 }
 
 /// Where the snapshots of this process are.

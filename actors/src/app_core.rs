@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use heureka_protocol::batch::Action;
 use heureka_protocol::{Instance, InstanceId, Status};
 use heureka_registry::replication::OwnApplication;
+use heureka_registry::replication::receive::{self, Applied, Circumstances, Incoming};
 use heureka_registry::{
-    Application, Change, Heartbeat, Lease, LookUp, MetadataLimits, Now, Origin, Record, RegistryError,
-    Renewal, RenewalAnswer, StatusOutcome,
+    Application, Cancel, CancelledHere, Change, Heartbeat, LookUp, MetadataLimits, Now, Origin, Record,
+    RegistryError, Renewal, RenewalAnswer, Sender, StatusOutcome,
 };
 
 use crate::error::Refused;
@@ -73,23 +75,83 @@ impl AppCore {
         Err(refused)
     }
 
-    /// Takes over the newer record of a peer (spec `replication.md` 4.2). If the instance was cancelled here later than
-    /// that, nothing happens and the lease duration of the peer's copy comes back: the peer must hear of the cancel.
-    pub fn adopt(&mut self, theirs: Instance) -> Option<u64> {
+    /// Takes over the newer record of a peer (spec `replication.md` 4.2).
+    ///
+    /// # Errors
+    /// If the instance was cancelled here later than that: nothing has happened, and the peer must hear of the cancel.
+    pub fn adopt(&mut self, theirs: Instance) -> Result<(), CancelledHere> {
         let now = self.now();
-        let duration_ms = Lease::duration_ms_of(&theirs.lease);
         self.shared.metrics.register.count(Origin::Peer);
-        let change = self.application.adopt(theirs, now, &self.shared.options.rules);
-        let is_refused = change.is_none();
-        self.emit(change);
-        is_refused.then_some(duration_ms)
+        let change = self.application.adopt(theirs, now, &self.shared.options.rules)?;
+        self.emit(Some(change));
+        Ok(())
     }
 
-    /// Forgets the tombstone of an instance that a peer registers again with the same dirty timestamp, if that peer keeps
-    /// the order of events: its registration comes after the cancel (spec `replication.md` 9.3.3).
-    pub fn lift_tombstone(&mut self, id: &str, dirty: i64) {
+    /// Registers what a peer's list says, for which it was asked at a certain time (spec `replication.md` 6.4).
+    ///
+    /// # Errors
+    /// If the application is full and the instance is new.
+    pub fn register_copy(&mut self, copy: Instance, asked_mono_ms: u64) -> Result<(), Refused> {
+        self.shared.metrics.register.count(Origin::StartUp);
+        self.check_room(&copy.instance_id)?;
         let now = self.now();
-        self.application.lift_tombstone(id, dirty, now);
+        let id = InstanceId::clone(&copy.instance_id);
+        let change = self.application.register_copy(copy, asked_mono_ms, now, &self.shared.options.rules);
+        if change.is_some() {
+            self.notes.push(Note::registered(now, self.application.name(), id));
+        }
+        self.emit(change);
+        Ok(())
+    }
+
+    /// Applies an item of a peer's batch (spec `replication.md` 5).
+    ///
+    /// # Errors
+    /// If the application is full and the instance is new.
+    pub fn apply(&mut self, id: &str, incoming: Incoming, sender: Sender) -> Result<Applied, Refused> {
+        let action = incoming.action();
+        self.count_incoming(action);
+        if action == Action::Register {
+            self.check_room(id)?;
+        }
+        let now = self.now();
+        let circumstances = Circumstances { sender, is_copying: self.shared.is_copying() };
+        let rules = &self.shared.options.rules;
+        let applied = receive::apply(&mut self.application, id, incoming, circumstances, now, rules);
+        self.note_incoming(id, action, &applied, now);
+        self.emit(applied.change.clone());
+        Ok(applied)
+    }
+
+    fn count_incoming(&self, action: Action) {
+        let metrics = &self.shared.metrics;
+        let counter = match action {
+            Action::Register => &metrics.register,
+            Action::Heartbeat => &metrics.renew,
+            Action::Cancel => &metrics.cancel,
+            Action::StatusUpdate => &metrics.status_update,
+            Action::DeleteStatusOverride => &metrics.status_override_delete,
+        };
+        counter.count(Origin::Peer);
+    }
+
+    fn note_incoming(&mut self, id: &str, action: Action, applied: &Applied, now: Now) {
+        let app = self.application.name();
+        match action {
+            Action::Register if applied.change.is_some() => {
+                self.notes.push(Note::registered(now, app, InstanceId::from(id)));
+            }
+            Action::Heartbeat if applied.is_renewal => self.shared.count_renewal(),
+            Action::Heartbeat => self.shared.metrics.renew_not_found.count(Origin::Peer),
+            Action::Cancel => {
+                // Java's history of cancellations also shows those of unknown instances (defect D15).
+                self.notes.push(Note::cancelled(now, app, InstanceId::from(id)));
+                if applied.change.is_none() {
+                    self.shared.metrics.cancel_not_found.count(Origin::Peer);
+                }
+            }
+            Action::Register | Action::StatusUpdate | Action::DeleteStatusOverride => {}
+        }
     }
 
     /// A heartbeat (spec `registry.md` 3.1).
@@ -126,6 +188,15 @@ impl AppCore {
         }
         self.emit(change);
         is_found
+    }
+
+    /// Remembers the cancel of an instance that is not here and may still come with the lists of the peers. One that has
+    /// come meanwhile is cancelled.
+    pub fn remember_cancel(&mut self, id: &str, origin: Origin) {
+        let now = self.now();
+        let cancel = Cancel { is_copying: true, ..Cancel::from(origin) };
+        let change = self.application.cancel_as(id, cancel, now, &self.shared.options.rules).change();
+        self.emit(change);
     }
 
     /// Sets an override (spec `registry.md` 3.3). The caller sees 404 for an instance that look-ups hide.
@@ -248,13 +319,13 @@ impl AppCore {
     /// All that is known of the application, to compare it with a peer's (spec `replication.md` 9.3.4).
     #[must_use]
     pub fn for_comparison(&self) -> OwnApplication {
-        let recorded =
-            |record: &Arc<Record>| self.application.override_recorded_wall_ms(&record.instance.instance_id);
-        OwnApplication {
-            name: self.application.name().clone(),
-            records: self.application.records().map(|record| (record.clone(), recorded(record))).collect(),
-            tombstones: self.application.tombstones().map(|(id, stone)| (id.clone(), *stone)).collect(),
-        }
+        OwnApplication::of(&self.application, self.now())
+    }
+
+    /// Forgets a cancel: the instance is known to live at a peer.
+    pub fn forget_cancel(&mut self, id: &str) {
+        let now = self.now();
+        self.application.lift_tombstone(id, i64::MAX, now);
     }
 
     /// Forgets what is over; true if the application could be dropped without losing anything.

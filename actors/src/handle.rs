@@ -172,6 +172,19 @@ impl Handle {
         Ok(found.unwrap_or(false))
     }
 
+    /// Remembers that an instance was cancelled that is not known here, if lists of peers are on their way that may still
+    /// hold it.
+    ///
+    /// # Errors
+    /// [`Refused`] as for [`Handle::register`].
+    pub async fn remember_cancel(&self, app: &str, id: &str, origin: Origin) -> Result<(), Refused> {
+        if !self.shared.is_copying() {
+            return Ok(());
+        }
+        let id = InstanceId::from(id);
+        self.perform_or_open(&AppName::new(app), move |core| core.remember_cancel(&id, origin)).await
+    }
+
     /// Sets an override.
     ///
     /// # Errors

@@ -56,6 +56,7 @@ pub struct Shared {
     /// Behind a lock because single look-ups need an exact answer from any thread; held for a few instructions.
     protection: Mutex<SelfPreservation>,
     gate: ArcSwap<AccessGate>,
+    copies: AtomicU64,
     sinks: Vec<Arc<dyn ChangeSink>>,
 }
 
@@ -83,6 +84,7 @@ impl Shared {
             leases: AtomicU64::new(0),
             renewals_per_minute_micros: AtomicU64::new(0),
             renewals: MinuteCounter::new(),
+            copies: AtomicU64::new(0),
             sinks,
         }
     }
@@ -194,6 +196,19 @@ impl Shared {
         });
     }
 
+    /// Says that the lists of the peers are on their way here, until what this returns is dropped. Cancels of instances
+    /// that are not known yet are remembered meanwhile.
+    pub fn start_copying(self: &Arc<Self>) -> Copying {
+        self.copies.fetch_add(1, Ordering::SeqCst);
+        Copying(Arc::clone(self))
+    }
+
+    /// True while lists of peers are on their way here.
+    #[must_use]
+    pub fn is_copying(&self) -> bool {
+        self.copies.load(Ordering::SeqCst) > 0
+    }
+
     /// Leases of all applications, and the renewals a minute that they promise.
     #[must_use]
     pub fn totals(&self) -> LeaseTotals {
@@ -210,5 +225,14 @@ impl Shared {
             let micros = new.renewals_per_minute_micros.wrapping_sub(old.renewals_per_minute_micros);
             self.renewals_per_minute_micros.fetch_add(micros, Ordering::Relaxed);
         }
+    }
+}
+
+/// The lists of the peers are on their way.
+pub struct Copying(Arc<Shared>);
+
+impl Drop for Copying {
+    fn drop(&mut self) {
+        self.0.copies.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -19,7 +19,7 @@ impl Kept {
     fn new(mut item: ReplicationItem) -> Option<Self> {
         let ReplicationTask::Register(draft) = item.task else { return Some(Self { item, instance: None }) };
         let instance = draft.into_listed(&item.app).ok()?;
-        item.task = ReplicationTask::Cancel; // a draft is compared by the instance that it makes
+        item.task = ReplicationTask::Cancel { last_dirty_timestamp: None }; // a draft is compared by the instance that it makes
         Some(Self { item, instance: Some(instance) })
     }
 
@@ -29,13 +29,14 @@ impl Kept {
                 ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status } => {
                     (*last_dirty_timestamp, *overridden_status, None)
                 }
-                ReplicationTask::StatusUpdate { status, last_dirty_timestamp } => {
-                    (*last_dirty_timestamp, None, Some(*status))
+                ReplicationTask::StatusUpdate { status, overridden_status, last_dirty_timestamp } => {
+                    (*last_dirty_timestamp, *overridden_status, Some(*status))
                 }
+                ReplicationTask::Cancel { last_dirty_timestamp } => (*last_dirty_timestamp, None, None),
                 ReplicationTask::DeleteStatusOverride { status, last_dirty_timestamp } => {
                     (*last_dirty_timestamp, None, *status)
                 }
-                ReplicationTask::Cancel | ReplicationTask::Register(_) => (None, None, None),
+                ReplicationTask::Register(_) => (None, None, None),
             };
         OutgoingItem {
             app: &self.item.app,

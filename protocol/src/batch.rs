@@ -76,11 +76,16 @@ pub enum ReplicationTask {
     /// Register the instance; it is read, but not yet checked.
     Register(Box<InstanceDraft>),
     /// Cancel the lease.
-    Cancel,
+    Cancel {
+        /// Dirty timestamp of what was cancelled. Java does not write it.
+        last_dirty_timestamp: Option<i64>,
+    },
     /// Set an override.
     StatusUpdate {
         /// The override.
         status: Status,
+        /// The override that the sender has stored. Java does not write it.
+        overridden_status: Option<Status>,
         /// The sender's dirty timestamp.
         last_dirty_timestamp: Option<i64>,
     },
@@ -100,7 +105,7 @@ impl ReplicationTask {
         match self {
             Self::Heartbeat { .. } => Action::Heartbeat,
             Self::Register(_) => Action::Register,
-            Self::Cancel => Action::Cancel,
+            Self::Cancel { .. } => Action::Cancel,
             Self::StatusUpdate { .. } => Action::StatusUpdate,
             Self::DeleteStatusOverride { .. } => Action::DeleteStatusOverride,
         }
@@ -144,9 +149,9 @@ pub struct OutgoingItem<'a> {
     pub id: &'a str,
     /// What was done.
     pub action: Action,
-    /// Dirty timestamp; for all actions but Cancel.
+    /// Dirty timestamp. Java writes none for a Cancel, and reads none there (recording `batch-more-codes`).
     pub last_dirty_timestamp: Option<i64>,
-    /// For a Heartbeat while an override is in force.
+    /// For a Heartbeat while an override is in force. Java reads it nowhere else.
     pub overridden_status: Option<Status>,
     /// For all actions but Cancel.
     pub status: Option<Status>,

@@ -7,6 +7,7 @@
 mod cancel;
 mod eviction;
 mod look_up;
+mod marks;
 mod metadata;
 mod overrides;
 mod register;
@@ -24,7 +25,9 @@ use crate::change::Origin;
 use crate::record::Record;
 use crate::totals::LeaseTotals;
 
+pub use cancel::{Cancel, CancelOutcome, CancelledHere};
 pub use look_up::LookUp;
+pub use marks::{Mark, MarkedRecord};
 pub use metadata::MetadataLimits;
 pub use overrides::StatusOutcome;
 pub use renew::{Heartbeat, Renewal, RenewalAnswer};
@@ -52,9 +55,8 @@ struct Slot {
     /// A heartbeat was answered 404 because the status is UNKNOWN. The client has been asked, so what it says from now
     /// on is the truth and is not asked again, or it would register on every heartbeat (defect D16).
     was_asked_for_status: bool,
-    /// Wall clock of the client's call to this node that removed an override, milliseconds; 0 if the last operation was
-    /// another one. Anti-entropy tells by it which of two nodes has the later operation.
-    override_removed_wall_ms: i64,
+    content: Mark,
+    overridden: Mark,
 }
 
 /// An override and where it came from.
@@ -62,10 +64,8 @@ struct Slot {
 pub struct Override {
     /// The status in force; never `UNKNOWN`.
     pub status: Status,
-    /// Who set it. Anti-entropy repairs only what this node has taken from a client (`replication.md` 9.3.4).
+    /// Who set it.
     pub origin: Origin,
-    /// Wall clock of the call that set it, milliseconds.
-    pub since_wall_ms: i64,
     /// Monotonic time since when there is no lease for it; `None` while there is one.
     orphaned_mono_ms: Option<u64>,
 }
@@ -122,17 +122,6 @@ impl Application {
     #[must_use]
     pub fn override_of(&self, id: &str) -> Option<&Override> {
         self.overrides.get(id)
-    }
-
-    /// When a client has last set or removed the override of an instance at this node, wall clock in milliseconds; 0 if the
-    /// last operation came from elsewhere or there was none (`replication.md` 9.3.4, 9.3.5).
-    #[must_use]
-    pub fn override_recorded_wall_ms(&self, id: &str) -> i64 {
-        match self.overrides.get(id) {
-            Some(entry) if entry.origin == Origin::Client => entry.since_wall_ms,
-            Some(_) => 0,
-            None => self.leases.get(id).map_or(0, |slot| slot.override_removed_wall_ms),
-        }
     }
 
     /// Number of leases and the renewals a minute that they promise; kept up to date, so asking costs nothing.

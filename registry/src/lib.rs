@@ -22,14 +22,15 @@ pub mod record;
 pub mod replication;
 pub mod rules;
 pub mod self_preservation;
+pub mod sender;
 pub mod time;
 pub mod totals;
 pub mod vip;
 
 pub use access_gate::{Access, AccessGate, StartedFrom};
 pub use application::{
-    Application, Heartbeat, LookUp, MetadataLimits, Override, Renewal, RenewalAnswer, StatusOutcome,
-    Tombstone,
+    Application, Cancel, CancelOutcome, CancelledHere, Heartbeat, LookUp, Mark, MarkedRecord, MetadataLimits,
+    Override, Renewal, RenewalAnswer, StatusOutcome, Tombstone,
 };
 pub use change::{Change, ChangeKind, Origin};
 pub use delta_log::{DeltaEntry, DeltaLog, Logged};
@@ -44,5 +45,6 @@ pub use random::{Random, SplitMix64};
 pub use record::{QuickRenewal, Record};
 pub use rules::{GroupStates, Rules};
 pub use self_preservation::{ProtectionSettings, SelfPreservation};
+pub use sender::Sender;
 pub use time::Now;
 pub use totals::LeaseTotals;

@@ -8,14 +8,16 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::future::join_all;
-use heureka_actors::replicator::{PEER_HEADER, PeerIdentity};
-use heureka_actors::{AppCore, StatusAnswer};
+use heureka_actors::AppCore;
+use heureka_actors::replicator::{ORDER_HEADER, PEER_HEADER, PeerIdentity, order_from_text};
 use heureka_protocol::batch::{self, OutgoingResponse, ReplicationItem, ReplicationTask};
 use heureka_protocol::document::Form;
-use heureka_protocol::draft::Registration;
+use heureka_protocol::draft::{Refusal, Registration};
 use heureka_protocol::error::ReadError;
 use heureka_protocol::{AppName, LeaseInfo};
-use heureka_registry::{Heartbeat, Now, Origin, Record, RenewalAnswer};
+use heureka_registry::replication::Arrival;
+use heureka_registry::replication::receive::{Applied, Incoming};
+use heureka_registry::{Heartbeat, Now, Record, Sender};
 
 use super::error::ApiError;
 use super::negotiate::{self, BodyFormat, ContentTypeError};
@@ -51,7 +53,7 @@ pub async fn apply(
             )));
         }
     }
-    let sender = sender(request);
+    let sender = header(request, PEER_HEADER).and_then(PeerIdentity::parse);
     let is_gzipped = negotiate::is_gzipped(request);
     let bytes = body::read(request, &mut payload, is_gzipped, node.limits.batch, &node.connections.bodies)
         .await
@@ -68,7 +70,8 @@ pub async fn apply(
         response.headers_mut().insert(HeaderName::from_static(DIGEST_HEADER), HeaderValue::from_static("1"));
         return Ok(response);
     }
-    let keeps_order = sender.is_some();
+    let order = header(request, ORDER_HEADER).and_then(order_from_text);
+    let arrival = node.replication.enter(sender.as_ref(), order);
     let mut answers: Vec<ItemAnswer> = vec![StatusCode::BAD_REQUEST.into(); items.len()];
     let mut by_application: HashMap<AppName, Vec<(usize, ReplicationItem)>> = HashMap::new();
     let mut refused: Vec<(usize, ReadError)> = Vec::new();
@@ -83,16 +86,11 @@ pub async fn apply(
         tracing::warn!(items = refused.len(), place, %error, "items of a peer's batch were refused; the first is shown");
     }
     let applied =
-        by_application.into_iter().map(|(app, items)| apply_to_application(node, app, items, keeps_order));
+        by_application.into_iter().map(|(app, items)| apply_to_application(node, app, items, arrival));
     for (place, answer) in join_all(applied).await.into_iter().flatten() {
         answers[place] = answer;
     }
     Ok(respond(node, &answers))
-}
-
-/// Who sends, if it is a node of our kind.
-fn sender(request: &HttpRequest) -> Option<PeerIdentity> {
-    header(request, PEER_HEADER).and_then(PeerIdentity::parse)
 }
 
 fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
@@ -104,18 +102,31 @@ async fn apply_to_application(
     node: &Node,
     app: AppName,
     items: Vec<(usize, ReplicationItem)>,
-    keeps_order: bool,
+    arrival: Arrival,
 ) -> Vec<(usize, ItemAnswer)> {
     let places: Vec<usize> = items.iter().map(|(place, _)| *place).collect();
-    let makes_application = items.iter().any(|(_, item)| matches!(item.task, ReplicationTask::Register(_)));
-    let entry = ItemContext {
+    let opens = |task: &ReplicationTask| match task {
+        ReplicationTask::Register(_) => true,
+        // It may have to be remembered although nothing of that application is here yet.
+        ReplicationTask::Cancel { last_dirty_timestamp } => {
+            last_dirty_timestamp.is_some() || node.registry.shared().is_copying()
+        }
+        _ => false,
+    };
+    let makes_application = items.iter().any(|(_, item)| opens(&item.task));
+    let context = ItemContext {
         now: node.registry.shared().clock.now(),
         own_id: node.settings.instance.instance_id.clone(),
         has_entity_on_conflict: node.settings.registry.experimental.entity_on_conflict,
-        keeps_order,
+        sender: arrival.sender,
     };
+    let replication = Arc::clone(&node.replication);
     let step = move |core: &mut AppCore| -> Vec<ItemAnswer> {
-        items.into_iter().map(|(_, item)| apply_item(core, item, &entry)).collect()
+        if replication.is_overtaken(arrival) {
+            replication.metrics().count_overtaken(items.len());
+            return vec![StatusCode::SERVICE_UNAVAILABLE.into(); items.len()];
+        }
+        items.into_iter().map(|(_, item)| apply_item(core, item, &context)).collect()
     };
     let answers = if makes_application {
         node.registry.perform_or_open(&app, step).await.map(Some)
@@ -139,73 +150,60 @@ struct ItemContext {
     now: Now,
     own_id: String,
     has_entity_on_conflict: bool,
-    /// The sender has said that it keeps the order of events of one instance.
-    keeps_order: bool,
+    sender: Sender,
 }
 
 fn apply_item(core: &mut AppCore, item: ReplicationItem, context: &ItemContext) -> ItemAnswer {
     let ReplicationItem { app, id, task } = item;
-    match task {
-        ReplicationTask::Register(instance) => {
+    let incoming = match checked(&app, task, context) {
+        Ok(incoming) => incoming,
+        Err(refusal) => {
+            tracing::warn!(%app, %id, %refusal, "a peer's registration was refused");
+            return StatusCode::BAD_REQUEST.into();
+        }
+    };
+    let id = match &incoming {
+        Incoming::Register(instance) => Arc::clone(&instance.instance_id),
+        _ => id,
+    };
+    match core.apply(&id, incoming, context.sender) {
+        Ok(applied) => answer_of(applied, context),
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into(),
+    }
+}
+
+/// What the item asks for, as the rules take it.
+fn checked(app: &AppName, task: ReplicationTask, context: &ItemContext) -> Result<Incoming, Refusal> {
+    Ok(match task {
+        ReplicationTask::Register(draft) => {
             let registration = Registration {
-                path_app: &app,
+                path_app: app,
                 now_wall_ms: context.now.wall_ms,
                 require_data_center_id: false,
             };
-            match instance.into_instance(&registration) {
-                Ok(mut instance) => {
-                    instance.is_coordinating_discovery_server = *instance.instance_id == *context.own_id;
-                    if context.keeps_order {
-                        core.lift_tombstone(&instance.instance_id, instance.last_dirty_timestamp);
-                    }
-                    match core.register(instance, Origin::Peer) {
-                        Ok(()) => StatusCode::OK.into(),
-                        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into(),
-                    }
-                }
-                Err(refusal) => {
-                    tracing::warn!(%app, %id, %refusal, "a peer's registration was refused");
-                    StatusCode::BAD_REQUEST.into()
-                }
-            }
+            let mut instance = draft.into_instance(&registration)?;
+            instance.is_coordinating_discovery_server = *instance.instance_id == *context.own_id;
+            Incoming::Register(Box::new(instance))
         }
         ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status } => {
-            let beat = Heartbeat { last_dirty: last_dirty_timestamp, overridden: overridden_status };
-            heartbeat_answer(core.renew(&id, &beat, Origin::Peer), context)
+            Incoming::Heartbeat(Heartbeat { last_dirty: last_dirty_timestamp, overridden: overridden_status })
         }
-        ReplicationTask::Cancel => match core.cancel(&id, Origin::Peer) {
-            true => StatusCode::OK.into(),
-            false => StatusCode::NOT_FOUND.into(),
-        },
-        ReplicationTask::StatusUpdate { status, last_dirty_timestamp } => {
-            status_answer(core.set_status(&id, status, last_dirty_timestamp, Origin::Peer))
+        ReplicationTask::Cancel { last_dirty_timestamp } => {
+            Incoming::Cancel { last_dirty: last_dirty_timestamp }
+        }
+        ReplicationTask::StatusUpdate { status, overridden_status, last_dirty_timestamp } => {
+            Incoming::SetStatus { status, stored: overridden_status, last_dirty: last_dirty_timestamp }
         }
         ReplicationTask::DeleteStatusOverride { status, last_dirty_timestamp } => {
-            status_answer(core.remove_override(&id, status, last_dirty_timestamp, Origin::Peer))
+            Incoming::RemoveOverride { status, last_dirty: last_dirty_timestamp }
         }
-    }
+    })
 }
 
-fn heartbeat_answer(answer: RenewalAnswer, context: &ItemContext) -> ItemAnswer {
-    match answer {
-        RenewalAnswer::Renewed => StatusCode::OK.into(),
-        RenewalAnswer::NotFound | RenewalAnswer::UnknownStatus | RenewalAnswer::RenewedSendAgain => {
-            StatusCode::NOT_FOUND.into()
-        }
-        RenewalAnswer::Conflict(record) => ItemAnswer {
-            status: StatusCode::CONFLICT,
-            conflict: context
-                .has_entity_on_conflict
-                .then(|| (record.clone(), record.lease_info(context.now))),
-        },
-    }
-}
-
-fn status_answer(answer: StatusAnswer) -> ItemAnswer {
-    match answer {
-        StatusAnswer::Done => StatusCode::OK.into(),
-        StatusAnswer::NotFound => StatusCode::NOT_FOUND.into(),
-    }
+fn answer_of(applied: Applied, context: &ItemContext) -> ItemAnswer {
+    let status = StatusCode::from_u16(applied.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let conflict = applied.conflict.filter(|_| context.has_entity_on_conflict);
+    ItemAnswer { status, conflict: conflict.map(|record| (record.clone(), record.lease_info(context.now))) }
 }
 
 fn respond(node: &Node, answers: &[ItemAnswer]) -> HttpResponse {

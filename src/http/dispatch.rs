@@ -118,10 +118,17 @@ async fn call(
             instances::register(node, request, payload, app).await
         }
         Resource::Application { app } => applications::application(node, request, version, app).await,
+        Resource::Instance { app, id } if method == Method::DELETE => {
+            let answer =
+                known_or_copied(node, async || instances::cancel(node, request, app, id).await).await;
+            if let Err(ApiError::NotFound) = answer {
+                instances::remember_cancel(node, request, app, id).await?;
+            }
+            answer
+        }
         Resource::Instance { app, id } => {
             known_or_copied(node, async || match *method {
                 Method::PUT => instances::renew(node, request, version, app, id).await,
-                Method::DELETE => instances::cancel(node, request, app, id).await,
                 _ => instances::get(node, request, version, app, id).await,
             })
             .await

@@ -144,6 +144,17 @@ pub async fn cancel(
     }
 }
 
+/// After a `DELETE` that found nothing: what the peers' lists, which are still on their way, say of the instance does not
+/// count any more.
+pub async fn remember_cancel(
+    node: &Node,
+    request: &HttpRequest,
+    app: &str,
+    id: &str,
+) -> Result<(), ApiError> {
+    Ok(node.registry.remember_cancel(app, id, origin(request)).await?)
+}
+
 /// `PUT apps/{app}/{id}/status?value=S`. An unknown instance is 404 whatever the value.
 pub async fn set_status(
     node: &Node,

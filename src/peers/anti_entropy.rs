@@ -9,11 +9,11 @@ use actix_web::web::Data;
 use heureka_actors::replicator::PeerLink;
 use heureka_config::settings::ServiceUrl;
 use heureka_protocol::AppName;
-use heureka_registry::replication::{Repair, Round, Rounds, repairs_of};
+use heureka_registry::replication::{QueueSettings, Remedy, Repair, Round, Rounds, repairs_of};
 use heureka_registry::{Random, SplitMix64};
 
-use super::digest::{DigestRequest, own_hashes, read_hashes, read_rows};
-use super::directory::PeerUrls;
+use super::digest::{DigestRequest, own_hashes, read_application, read_hashes};
+use super::directory::{PeerUrls, queue_settings};
 use super::http::PeerHttp;
 use crate::node::Node;
 
@@ -31,13 +31,16 @@ pub struct AntiEntropy {
     urls: PeerUrls,
     random: SplitMix64,
     rounds: BTreeMap<String, Rounds>,
+    /// They say how long a word may be on its way.
+    queue: QueueSettings,
 }
 
 impl AntiEntropy {
     /// Nothing compared yet.
     #[must_use]
     pub fn new(node: Data<Node>, http: PeerHttp, urls: PeerUrls, seed: u64) -> Self {
-        Self { node, http, urls, random: SplitMix64::new(seed), rounds: BTreeMap::new() }
+        let queue = queue_settings(&node.settings);
+        Self { node, http, urls, random: SplitMix64::new(seed), rounds: BTreeMap::new(), queue }
     }
 
     /// Compares for ever, one peer after the other, with chance in the pauses so that nodes do not do it in step. Somebody
@@ -64,7 +67,7 @@ impl AntiEntropy {
                     continue;
                 }
             };
-            self.mend(link, found);
+            self.mend(link, found).await;
         }
     }
 
@@ -80,11 +83,15 @@ impl AntiEntropy {
         let differing = ours.iter().filter(|(app, hash)| theirs.get(*app) != Some(*hash)).map(|(app, _)| app);
         let only_theirs = theirs.keys().filter(|app| !ours.contains_key(*app));
         let apps: Vec<AppName> = differing.chain(only_theirs).take(APPLICATIONS_MAX).cloned().collect();
+        let clock = &self.node.registry.shared().clock;
         let mut found = Vec::new();
         for app in apps {
-            let rows = self.ask(&url, DigestRequest::One(app.clone()), read_rows).await?;
+            let asked_mono_ms = clock.now().mono_ms;
+            let theirs = self.ask(&url, DigestRequest::One(app.clone()), read_application).await?;
             if let Some(own) = self.node.registry.perform(&app, |core| core.for_comparison()).await? {
-                found.extend(repairs_of(&own, &rows, self.node.registry.shared().clock.now()));
+                let now = clock.now();
+                let theirs = theirs.aged_by(now.mono_ms.saturating_sub(asked_mono_ms));
+                found.extend(repairs_of(&own, &theirs, now, &self.queue));
             }
         }
         Ok(found)
@@ -100,12 +107,23 @@ impl AntiEntropy {
         read(&body).ok_or_else(|| anyhow::anyhow!("its digest cannot be read"))
     }
 
-    fn mend(&mut self, link: &Arc<PeerLink>, found: Vec<Repair>) {
+    async fn mend(&mut self, link: &Arc<PeerLink>, found: Vec<Repair>) {
         let size = usize::try_from(self.node.registry.shared().totals().leases).unwrap_or(usize::MAX);
         let is_clean = found.is_empty();
+        let now_ms = self.node.registry.shared().clock.now().mono_ms;
         let rounds = self.rounds.entry(link.url().to_owned()).or_default();
-        match rounds.confirm(found, size) {
-            Round::TooMany(count) => {
+        let mut round = None;
+        link.repair(|queue| {
+            let confirmed = rounds.confirm(found, queue, size);
+            if let Round::Repairs(repairs) = &confirmed {
+                repairs.iter().for_each(|repair| queue.offer_repair(repair, now_ms));
+            }
+            round = Some(confirmed);
+        });
+        match round {
+            // The link has been closed meanwhile.
+            None => {}
+            Some(Round::TooMany(count)) => {
                 tracing::error!(
                     peer = link.url(),
                     count,
@@ -113,15 +131,25 @@ impl AntiEntropy {
                 );
                 self.count(link, "too_many");
             }
-            Round::Repairs(repairs) => {
+            Some(Round::Repairs(repairs)) => {
                 self.count(link, if is_clean { "equal" } else { "different" });
-                let now_ms = self.node.registry.shared().clock.now().mono_ms;
                 for repair in &repairs {
                     tracing::info!(peer = link.url(), app = %repair.key.app(), id = %repair.key.id(),
                         remedy = repair.remedy.as_str(), "mending a difference");
                     self.node.replication.metrics().count_repair(link, repair.remedy);
                 }
-                link.repair(|queue| repairs.iter().for_each(|repair| queue.offer_repair(repair, now_ms)));
+                self.forget_cancels(&repairs).await;
+            }
+        }
+    }
+
+    /// The repairs that are to be done here.
+    async fn forget_cancels(&self, repairs: &[Repair]) {
+        for repair in repairs.iter().filter(|repair| repair.remedy == Remedy::ForgetCancel) {
+            let id = repair.key.id().clone();
+            let forgotten = self.node.registry.perform(repair.key.app(), move |core| core.forget_cancel(&id));
+            if let Err(refused) = forgotten.await {
+                tracing::debug!(app = %repair.key.app(), %refused, "a cancel was not forgotten");
             }
         }
     }

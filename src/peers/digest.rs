@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use heureka_actors::{Handle, Refused};
 use heureka_protocol::{AppName, Status};
-use heureka_registry::replication::DigestRow;
 use heureka_registry::replication::digest::application_hash;
+use heureka_registry::replication::{DigestRow, DigestTombstone, PeerApplication, Since};
 use serde_json::{Value, json};
 
 /// Asks for a digest, and says that an answer is one.
@@ -66,8 +66,8 @@ impl DigestRequest {
             }
             Self::One(app) => {
                 let own = handle.perform(app, |core| core.for_comparison()).await?;
-                let rows = own.map(|own| own.rows()).unwrap_or_default();
-                Value::Array(rows.iter().map(row_to_json).collect())
+                let now = handle.shared().clock.now();
+                application_to_json(&own.map(|own| own.for_peer(now)).unwrap_or_default())
             }
         };
         Ok(document.to_string().into_bytes())
@@ -89,6 +89,14 @@ pub async fn own_hashes(handle: &Handle) -> Result<BTreeMap<AppName, u64>, Refus
     tokio::task::spawn_blocking(hash).await.map_err(|_| Refused::Internal)
 }
 
+/// One list for the instances, one for the cancels; in each a list per entry, without names.
+fn application_to_json(application: &PeerApplication) -> Value {
+    let rows: Vec<Value> = application.rows.iter().map(row_to_json).collect();
+    let tombstone = |stone: &DigestTombstone| json!([&*stone.id, stone.dirty, stone.age_ms]);
+    let tombstones: Vec<Value> = application.tombstones.iter().map(tombstone).collect();
+    json!([rows, tombstones])
+}
+
 fn row_to_json(row: &DigestRow) -> Value {
     json!([
         &*row.id,
@@ -96,7 +104,11 @@ fn row_to_json(row: &DigestRow) -> Value {
         row.status.as_str(),
         row.overridden.as_str(),
         format!("{:016x}", row.content),
-        row.override_recorded_wall_ms
+        row.content_since.age_ms,
+        row.content_since.is_own,
+        row.override_since.age_ms,
+        row.override_since.is_own,
+        row.contact_age_ms
     ])
 }
 
@@ -110,22 +122,46 @@ pub fn read_hashes(body: &[u8]) -> Option<BTreeMap<AppName, u64>> {
         .collect()
 }
 
-/// Reads a peer's rows; `None` if they make no sense.
+type Age = Option<u64>;
+type Row = (String, i64, String, String, String, Age, bool, Age, bool, Age);
+type Tombstone = (String, i64, u64);
+
+/// Reads what a peer knows of an application; `None` if it makes no sense.
 #[must_use]
-pub fn read_rows(body: &[u8]) -> Option<Vec<DigestRow>> {
-    let rows: Vec<(String, i64, String, String, String, i64)> = serde_json::from_slice(body).ok()?;
-    rows.into_iter()
-        .map(|(id, dirty, status, overridden, content, override_recorded_wall_ms)| {
-            Some(DigestRow {
-                id: id.into(),
-                dirty,
-                status: Status::from_exact(&status)?,
-                overridden: Status::from_exact(&overridden)?,
-                content: u64::from_str_radix(&content, 16).ok()?,
-                override_recorded_wall_ms,
-            })
-        })
-        .collect()
+pub fn read_application(body: &[u8]) -> Option<PeerApplication> {
+    let (rows, tombstones): (Vec<Row>, Vec<Tombstone>) = serde_json::from_slice(body).ok()?;
+    let tombstones = tombstones.into_iter();
+    Some(PeerApplication {
+        rows: rows.into_iter().map(read_row).collect::<Option<_>>()?,
+        tombstones: tombstones
+            .map(|(id, dirty, age_ms)| DigestTombstone { id: id.into(), dirty, age_ms })
+            .collect(),
+    })
+}
+
+fn read_row(row: Row) -> Option<DigestRow> {
+    let (
+        id,
+        dirty,
+        status,
+        overridden,
+        content,
+        content_age,
+        content_own,
+        override_age,
+        override_own,
+        contact,
+    ) = row;
+    Some(DigestRow {
+        id: id.into(),
+        dirty,
+        status: Status::from_exact(&status)?,
+        overridden: Status::from_exact(&overridden)?,
+        content: u64::from_str_radix(&content, 16).ok()?,
+        content_since: Since { age_ms: content_age, is_own: content_own },
+        override_since: Since { age_ms: override_age, is_own: override_own },
+        contact_age_ms: contact,
+    })
 }
 
 #[cfg(test)]
@@ -151,12 +187,21 @@ mod tests {
             status: Status::Up,
             overridden: Status::Unknown,
             content: u64::MAX,
-            override_recorded_wall_ms: 7,
+            content_since: Since { age_ms: Some(7), is_own: true },
+            override_since: Since::default(),
+            contact_age_ms: None,
         };
-        let body = json!([row_to_json(&row)]).to_string();
-        assert_eq!(read_rows(body.as_bytes()), Some(vec![row]));
-        for body in ["", "{}", "[[1]]", r#"[["i",1,"up","UP","0",0]]"#, r#"[["i",1,"UP","UP","x",0]]"#] {
-            assert_eq!(read_rows(body.as_bytes()), None, "{body}");
+        let tombstone = DigestTombstone { id: "i-2".into(), dirty: i64::MIN, age_ms: 9 };
+        let application = PeerApplication { rows: vec![row], tombstones: vec![tombstone] };
+        let body = application_to_json(&application).to_string();
+        assert_eq!(read_application(body.as_bytes()), Some(application));
+        assert_eq!(read_application(b"[[],[]]"), Some(PeerApplication::default()));
+        let row = |status: &str, content: &str| {
+            format!(r#"[[["i",1,"{status}","UP","{content}",null,false,null,false,null]],[]]"#)
+        };
+        assert!(read_application(row("UP", "0").as_bytes()).is_some());
+        for body in ["", "{}", "[]", "[[[1]],[]]", "[[],[[1]]]", &row("up", "0"), &row("UP", "x")] {
+            assert_eq!(read_application(body.as_bytes()), None, "{body}");
         }
         assert_eq!(read_hashes(br#"{"orders":"ff"}"#), Some([(AppName::new("ORDERS"), 255)].into()));
         for body in ["[]", r#"{"A":1}"#, r#"{"A":"xyz"}"#] {

@@ -211,7 +211,11 @@ impl PeerDirectory {
 
     fn start(&self, url: ServiceUrl) -> anyhow::Result<Peer> {
         let transport = (self.make_transport)(&url)?;
-        let link = Arc::new(PeerLink::new(url.without_credentials(), self.queue));
+        let link = Arc::new(PeerLink::new(
+            url.without_credentials(),
+            self.queue,
+            self.replication.clock().uptime_ms(),
+        ));
         let seed = RandomState::new().hash_one("pauses");
         let (replication, handle) = (Arc::clone(&self.replication), self.handle.clone());
         let sender =
@@ -231,7 +235,9 @@ impl PeerDirectory {
     }
 }
 
-fn queue_settings(settings: &Settings) -> QueueSettings {
+/// How long queues wait, and for how many instances they have room.
+#[must_use]
+pub fn queue_settings(settings: &Settings) -> QueueSettings {
     let peers = &settings.registry.peers;
     let slots_max = peers.max_queue_items.max(SLOTS_MIN);
     QueueSettings {

@@ -11,10 +11,11 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use heureka_actors::replicator::{
-    PEER_HEADER, PeerIdentity, PeerReply, PeerTransport, Sending, TransportError,
+    ORDER_HEADER, PEER_HEADER, PeerIdentity, PeerReply, PeerTransport, Sending, TransportError, order_to_text,
 };
 use heureka_config::Settings;
 use heureka_config::settings::{ClientTls, Proxy, ServiceUrl};
+use heureka_registry::replication::BatchOrder;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName,
@@ -216,11 +217,12 @@ pub struct BatchTransport {
 }
 
 impl PeerTransport for BatchTransport {
-    fn send(&self, body: Bytes) -> Sending {
+    fn send(&self, body: Bytes, order: BatchOrder) -> Sending {
         let this = self.clone();
         Box::pin(async move {
             let body = if this.compress { gzip(&body) } else { body };
             let request = this.client.post(&*this.target).headers(this.headers).body(body);
+            let request = request.header(ORDER_HEADER, order_to_text(order));
             let response = request.send().await.map_err(|error| transport_error(&error))?;
             // The client has a time-out for the whole.
             read(response, BATCH_ANSWER_BYTES_MAX, Duration::MAX).await

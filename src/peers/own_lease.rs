@@ -19,14 +19,14 @@ pub struct OwnLease {
 }
 
 impl OwnLease {
-    /// For an instance that has not been registered. Its dirty timestamp stays: it is one life of the node.
+    /// For an instance that has not been registered.
     #[must_use]
     pub const fn new(handle: Handle, instance: Instance) -> Self {
         Self { handle, instance }
     }
 
     /// Registers, and renews for ever; registers again soon after the instance has vanished.
-    pub async fn hold(self) {
+    pub async fn hold(mut self) {
         let secs = u64::from(self.instance.lease.renewal_interval_secs.max(1).unsigned_abs());
         loop {
             self.register_or_renew().await;
@@ -45,13 +45,17 @@ impl OwnLease {
         }
     }
 
-    async fn register_or_renew(&self) {
+    async fn register_or_renew(&mut self) {
         let (app, id) = (&self.instance.app, &self.instance.instance_id);
         let beat = Heartbeat { last_dirty: Some(self.instance.last_dirty_timestamp), overridden: None };
         let renewed = self.handle.renew(app, id, beat, Origin::Client).await;
         if matches!(renewed, Ok(RenewalAnswer::Renewed)) {
             return;
         }
+        // As any client after a 404: what was cancelled was the last record, not this one.
+        let now_wall_ms = self.handle.shared().clock.now().wall_ms;
+        let dirty = &mut self.instance.last_dirty_timestamp;
+        *dirty = now_wall_ms.max(*dirty + 1);
         if let Err(refused) = self.handle.register(self.instance.clone(), Origin::Client).await {
             tracing::warn!(%refused, "this node could not register itself");
         }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use heureka_actors::Handle;
 use heureka_config::settings::ServiceUrl;
 use heureka_protocol::applications::Applications;
-use heureka_protocol::{AppName, Instance, InstanceId, Limits, json};
-use heureka_registry::Origin;
+use heureka_protocol::{AppName, Instance, Limits, json};
+use heureka_registry::replication::newest_copies;
 
 use super::http::{FETCH_BYTES_MAX, PeerHttp};
 use super::stragglers::{Gathered, gather};
@@ -21,6 +21,8 @@ const APPS_PATH: &str = "apps/";
 const STRAGGLERS_GRACE: Duration = Duration::from_secs(5);
 /// Instances that one step of an application registers at most, so that others get a turn in between.
 const STEP_INSTANCES: usize = 500;
+/// How old a list can be when it comes: a Java server renews what it answers with every half a minute.
+const LIST_AGE_MAX_MS: u64 = 30_000;
 
 /// What the copy needs to know.
 #[derive(Clone, Debug)]
@@ -52,9 +54,12 @@ impl Copied {
 
 /// Asks every peer once and registers what they hold.
 pub async fn copy_once(plan: &SyncPlan, http: &PeerHttp, handle: &Handle) -> Copied {
+    // What happens from here on is later than the lists, also a cancel of something that is not here yet.
+    let _copying = handle.shared().start_copying();
+    let asked_mono_ms = handle.shared().clock.now().mono_ms.saturating_sub(LIST_AGE_MAX_MS);
     let (instances, is_complete) = ask_all(plan, http).await;
     let count = u64::try_from(instances.len()).unwrap_or(u64::MAX);
-    register(instances, handle).await;
+    register(instances, asked_mono_ms, handle).await;
     Copied { count, is_complete }
 }
 
@@ -62,19 +67,10 @@ async fn ask_all(plan: &SyncPlan, http: &PeerHttp) -> (Vec<Instance>, bool) {
     let questions = plan.urls.iter().map(|url| ask(url, http, plan.limits));
     let suffices = |list: &Applications| list.instance_count() > 0;
     let Gathered { answers, is_complete } = gather(questions, suffices, STRAGGLERS_GRACE).await;
-    let mut newest: HashMap<(AppName, InstanceId), Instance> = HashMap::new();
     let lists = answers.into_iter().flat_map(|applications| applications.applications);
-    for instance in lists.flat_map(|(_, instances)| instances) {
-        if plan.own_id.as_deref() == Some(&*instance.instance_id) {
-            continue;
-        }
-        let key = (instance.app.clone(), InstanceId::clone(&instance.instance_id));
-        let known = newest.get(&key).map(|known| known.last_dirty_timestamp);
-        if known.is_none_or(|known| known < instance.last_dirty_timestamp) {
-            newest.insert(key, instance);
-        }
-    }
-    (newest.into_values().collect(), is_complete)
+    let is_own = |instance: &Instance| plan.own_id.as_deref() == Some(&*instance.instance_id);
+    let others = lists.flat_map(|(_, instances)| instances).filter(|instance| !is_own(instance));
+    (newest_copies(others), is_complete)
 }
 
 async fn ask(url: &ServiceUrl, http: &PeerHttp, limits: Limits) -> Option<Applications> {
@@ -100,7 +96,7 @@ async fn ask(url: &ServiceUrl, http: &PeerHttp, limits: Limits) -> Option<Applic
     }
 }
 
-async fn register(instances: Vec<Instance>, handle: &Handle) {
+async fn register(instances: Vec<Instance>, asked_mono_ms: u64, handle: &Handle) {
     let mut by_application: HashMap<AppName, Vec<Instance>> = HashMap::new();
     for mut instance in instances {
         instance.is_coordinating_discovery_server = false;
@@ -111,7 +107,7 @@ async fn register(instances: Vec<Instance>, handle: &Handle) {
             let step = instances.split_off(instances.len().saturating_sub(STEP_INSTANCES));
             let registered = handle.perform_or_open(&app, move |core| {
                 step.into_iter()
-                    .filter(|instance| core.register(instance.clone(), Origin::StartUp).is_err())
+                    .filter(|instance| core.register_copy(instance.clone(), asked_mono_ms).is_err())
                     .count()
             });
             match registered.await {

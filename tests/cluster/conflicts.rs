@@ -45,13 +45,18 @@ fn s19_a_heartbeat_brings_the_newer_record_of_the_peer_with_its_override() {
 #[test]
 fn s18_s20_a_peer_that_lacks_an_instance_or_has_an_older_one_gets_it() {
     let cluster = Cluster::start(2, &[]);
+    cluster.register(0, "ORDERS", "old", 100);
+    cluster.until_shown(1, "ORDERS", "old", |_| true);
+    cluster.link(0, 1).set(Mode::Swallow);
     cluster.register(0, "ORDERS", "i-1", 100);
-    cluster.until_shown(1, "ORDERS", "i-1", |_| true);
-    // A replica call is told to nobody: node 1 alone loses the instance.
-    let replica = [("x-netflix-discovery-replication", "true")];
-    assert_eq!(cluster.call_with(1, "DELETE", "/eureka/apps/ORDERS/i-1", &replica, "").status, 200);
+    cluster.register(0, "ORDERS", "old", 200);
+    cluster.until_quiet(0);
+    cluster.link(0, 1).set(Mode::Open);
+    assert!(cluster.instance(1, "ORDERS", "i-1").is_none());
     assert_eq!(cluster.renew(0, "ORDERS", "i-1", 100), 200);
+    assert_eq!(cluster.renew(0, "ORDERS", "old", 200), 200);
     cluster.until_shown(1, "ORDERS", "i-1", |_| true);
+    cluster.until_shown(1, "ORDERS", "old", |i| i["lastDirtyTimestamp"] == "200");
     assert_eq!(cluster.link(1, 0).batches(), 0);
 }
 

@@ -1,6 +1,6 @@
 //! A link in one direction between two nodes: a proxy that passes bytes on, refuses, or swallows them.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,6 +24,8 @@ pub(crate) enum Mode {
     Held,
     /// Bytes pass, each piece after a while: longer than a node waits for an answer.
     Slow,
+    /// Batches are answered as if the peer had taken them, and get lost.
+    Swallow,
 }
 
 /// The link.
@@ -71,8 +73,8 @@ impl Link {
     }
 
     pub(crate) fn set(&self, mode: Mode) {
-        self.shared.mode.store(mode as u8, Ordering::SeqCst);
-        if mode == Mode::Cut {
+        let before = self.shared.mode.swap(mode as u8, Ordering::SeqCst);
+        if mode == Mode::Cut || [before, mode as u8].contains(&(Mode::Swallow as u8)) {
             self.shared.close_all();
         }
     }
@@ -121,6 +123,9 @@ impl Shared {
         if self.is(Mode::Cut) || target == 0 {
             return;
         }
+        if self.is(Mode::Swallow) {
+            return self.swallow(from);
+        }
         let Ok(to) = TcpStream::connect(("127.0.0.1", target)) else { return };
         let _ = (from.set_nodelay(true), to.set_nodelay(true));
         let (Ok(from_too), Ok(to_too)) = (from.try_clone(), to.try_clone()) else { return };
@@ -131,6 +136,26 @@ impl Shared {
         let Ok(forth) = from.try_clone() else { return };
         self.copy(forth, to, true);
         let _ = answers.join();
+    }
+
+    /// Takes batches in the place of the peer.
+    fn swallow(&self, stream: &TcpStream) {
+        let (Ok(too), Ok(mut answers)) = (stream.try_clone(), stream.try_clone()) else { return };
+        self.connections.lock().expect("connections").push(too);
+        let mut requests = BufReader::new(stream);
+        while let Some(request) = read_request(&mut requests) {
+            let items = request.matches(r#""action":""#).count();
+            self.sent.lock().expect("what was sent").extend_from_slice(request.as_bytes());
+            let body = format!(r#"{{"responseList":[{}]}}"#, vec![r#"{"statusCode":200}"#; items].join(","));
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nx-heureka-peer: 1;node=swallow;epoch=1\r\n\
+                 Content-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            if answers.write_all(answer.as_bytes()).is_err() {
+                return;
+            }
+        }
     }
 
     fn copy(&self, mut from: TcpStream, mut to: TcpStream, is_request: bool) {
@@ -154,4 +179,20 @@ impl Shared {
         }
         let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
     }
+}
+
+/// A request with its head and body; `None` at the end.
+fn read_request(requests: &mut impl BufRead) -> Option<String> {
+    let (mut head, mut length) = (String::new(), 0);
+    while !head.ends_with("\r\n\r\n") {
+        let mut line = String::new();
+        requests.read_line(&mut line).ok().filter(|count| *count > 0)?;
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+        head.push_str(&line);
+    }
+    let mut body = vec![0; length];
+    requests.read_exact(&mut body).ok()?;
+    Some(head + &String::from_utf8_lossy(&body))
 }

@@ -128,5 +128,8 @@ fn a_batch_has_the_headers_of_java_and_the_credentials_of_the_url() {
     assert!(!batch.body.contains("unknownToJava"));
     call("DELETE", "/eureka/apps/ORDERS/i-1", "");
     let batch = next("POST");
-    assert_eq!(batch.body, r#"{"replicationList":[{"appName":"ORDERS","id":"i-1","action":"Cancel"}]}"#);
+    assert_eq!(
+        batch.body,
+        r#"{"replicationList":[{"appName":"ORDERS","id":"i-1","lastDirtyTimestamp":1700000000000,"action":"Cancel"}]}"#
+    );
 }

@@ -149,35 +149,6 @@ fn a_node_starts_without_any_file_says_where_it_is_and_stops_cleanly() {
 }
 
 #[test]
-fn a_hang_up_reads_the_settings_again_and_changes_what_is_logged() {
-    let folder = folder();
-    let file = folder.path().join("application.yml");
-    std::fs::write(&file, "logging.level.root: info\n").expect("written");
-    let (running, mut lines, port) = started(folder.path());
-    let hang_up = || {
-        let killed = Command::new("kill").args(["-HUP", &running.0.id().to_string()]).status();
-        assert!(killed.expect("kill runs").success());
-    };
-    std::fs::write(&file, "logging.level.root: [\n").expect("written");
-    hang_up();
-    let refused = lines.find(|line| line.contains("settings")).expect("a line");
-    assert!(refused.contains("ERROR") && refused.contains("application.yml, line"), "{refused}");
-    std::fs::write(&file, "logging.level.root: debug\neureka.environment: e\n").expect("written");
-    hang_up();
-    let read = lines.find(|line| line.contains("settings")).expect("a line");
-    assert!(
-        read.contains("eureka.environment, logging.level.root; some of it counts from the next"),
-        "{read}"
-    );
-    assert_eq!(
-        call(port, "POST", "/eureka/apps/A", &[("Content-Type", "application/json")], b"{}").status,
-        400
-    );
-    assert!(lines.any(|line| line.contains("DEBUG") && line.contains("request refused")));
-    stopped(running, lines);
-}
-
-#[test]
 fn nobody_writes_a_line_of_the_log_from_outside() {
     let folder = folder();
     let (running, lines, port) = started(folder.path());

@@ -115,7 +115,7 @@ impl PeerReplicatorActor {
     fn send(&self, body: Bytes, batch: Batch, ctx: &mut Context<Self>) {
         self.replication.metrics().count_departure(&self.link, &batch);
         let started = tokio::time::Instant::now();
-        let sending = AssertUnwindSafe(self.transport.send(body)).catch_unwind();
+        let sending = AssertUnwindSafe(self.transport.send(body, batch.order())).catch_unwind();
         let sent = async move {
             sending
                 .await

@@ -29,10 +29,8 @@ pub async fn adopt_draft(handle: Handle, link: Arc<PeerLink>, key: Key, draft: I
     instance.is_coordinating_discovery_server = false;
     let adopted = handle.perform_or_open(key.app(), move |core| core.adopt(instance)).await;
     match adopted {
-        Ok(None) => {}
-        Ok(Some(duration_ms)) => {
-            link.repair(|queue| queue.offer_cancel(key.app(), key.id(), duration_ms, now.mono_ms));
-        }
+        Ok(Ok(())) => {}
+        Ok(Err(cancelled)) => link.repair(|queue| queue.offer_cancel(&key, cancelled, now.mono_ms)),
         Err(refused) => {
             tracing::warn!(peer = link.url(), app = %key.app(), id = %key.id(), %refused,
                 "a peer's newer record was not taken over");

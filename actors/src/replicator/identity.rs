@@ -1,10 +1,15 @@
-//! How nodes of this product know one another: a header on batches and on the answers to them, which Java ignores
-//! (spec `replication.md` 9.3).
+//! What nodes of this product tell one another besides batches, in headers, which Java ignores (spec `replication.md` 9.3):
+//! who they are, on batches and on the answers to them, and which place a batch has among the others.
 
 use std::fmt;
 
+use heureka_registry::replication::BatchOrder;
+
 /// Name of the header, in requests and answers.
 pub const PEER_HEADER: &str = "x-heureka-peer";
+
+/// Name of the header with the place of a batch, in requests.
+pub const ORDER_HEADER: &str = "x-heureka-batch";
 
 /// Version of what the header promises: the sender keeps the order of events per instance.
 const VERSION: &str = "1";
@@ -49,6 +54,22 @@ impl fmt::Display for PeerIdentity {
     }
 }
 
+/// The place of a batch, as its header says it.
+#[must_use]
+pub fn order_to_text(order: BatchOrder) -> String {
+    format!("{};oldest={};link={:x}", order.number, order.oldest, order.link)
+}
+
+/// Reads the place of a batch; `None` for nonsense.
+#[must_use]
+pub fn order_from_text(text: &str) -> Option<BatchOrder> {
+    let (number, rest) = text.split_once(";oldest=")?;
+    let (oldest, link) = rest.split_once(";link=")?;
+    let link = u64::from_str_radix(link, 16).ok()?;
+    let order = BatchOrder { link, number: number.parse().ok()?, oldest: oldest.parse().ok()? };
+    (order.oldest <= order.number).then_some(order)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +88,16 @@ mod tests {
             ["", "2;node=a1", "1", "1;node=", "1;node=a b", "1;node=\u{e9}", &format!("1;node={:065}", 0)]
         {
             assert_eq!(PeerIdentity::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_read_as_written_and_nonsense_is_none() {
+        let order = BatchOrder { link: u64::MAX, number: 8, oldest: 7 };
+        assert_eq!(order_to_text(order), "8;oldest=7;link=ffffffffffffffff");
+        assert_eq!(order_from_text(&order_to_text(order)), Some(order));
+        for text in ["", "1", "2;oldest=1", "1;oldest=2;link=0", "-1;oldest=-1;link=0", "1;oldest=1;link=x"] {
+            assert_eq!(order_from_text(text), None, "{text}");
         }
     }
 }

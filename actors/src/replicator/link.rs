@@ -3,11 +3,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use heureka_registry::replication::{Batch, Outcome, OverrideKind, PeerQueue, QueueSettings, Settled};
-use heureka_registry::{Change, Now, Random, Record};
+use heureka_registry::{Change, Now, Random, Record, Sender};
 use tokio::sync::Notify;
 
 use super::identity::PeerIdentity;
 use super::status::{PeerError, PeerState, PeerStatus};
+
+/// More batches than a link can send.
+const BATCHES_PER_MS_MAX: u64 = 1_000;
 
 /// A peer: shared by the sink that fills its queue, the actor that empties it and the pages that show it.
 ///
@@ -30,11 +33,13 @@ struct State {
 }
 
 impl PeerLink {
-    /// A peer that has not been contacted. `url` must not hold credentials.
+    /// A peer that has not been contacted. `url` must not hold credentials. The uptime of the node gives the batches higher
+    /// numbers than those that an earlier link to the same peer can have had.
     #[must_use]
-    pub fn new(url: String, settings: QueueSettings) -> Self {
+    pub fn new(url: String, settings: QueueSettings, uptime_ms: u64) -> Self {
+        let last_batch = uptime_ms.saturating_mul(BATCHES_PER_MS_MAX);
         let state = State {
-            queue: PeerQueue::new(settings),
+            queue: PeerQueue::on_link(settings, link_id(&url), last_batch),
             peer: PeerState::NotContacted,
             identity: None,
             last_success_wall_ms: None,
@@ -203,4 +208,9 @@ impl PeerLink {
             last_error: state.last_error.clone(),
         }
     }
+}
+
+/// Tells the links of one node apart for the peer, also if two of them lead to it under two names.
+fn link_id(url: &str) -> u64 {
+    Sender::node(url, 0).id()
 }

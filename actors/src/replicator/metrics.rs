@@ -68,6 +68,7 @@ pub struct ReplicationMetrics {
     retried: Family<PeerLabel, Counter>,
     propagation_seconds: Family<PeerLabel, Histogram>,
     panics: Counter,
+    overtaken: Counter,
 }
 
 impl Default for ReplicationMetrics {
@@ -84,6 +85,7 @@ impl Default for ReplicationMetrics {
             retried: Family::default(),
             propagation_seconds: Family::new_with_constructor(|| Histogram::new(PROPAGATION_BUCKETS)),
             panics: Counter::default(),
+            overtaken: Counter::default(),
         }
     }
 }
@@ -134,6 +136,11 @@ impl ReplicationMetrics {
         self.imports.get_or_create(&PeerLabel { peer: link.url().to_owned() }).inc();
     }
 
+    /// Counts the items of a peer's batch that were not applied because later batches of that peer had overtaken it.
+    pub fn count_overtaken(&self, items: usize) {
+        self.overtaken.inc_by(u64::try_from(items).unwrap_or(u64::MAX));
+    }
+
     /// Counts a comparison with a peer by how it ended.
     pub fn count_comparison(&self, link: &PeerLink, result: &'static str) {
         self.comparisons.get_or_create(&ResultLabels { peer: link.url().to_owned(), result }).inc();
@@ -179,6 +186,8 @@ impl Replication {
         let help = "Time from a change to its confirmation by the peer";
         let histogram = metrics.propagation_seconds.clone();
         registry.register_with_unit("replication_propagation", help, Unit::Seconds, histogram);
+        let help = "Items of late batches that were not applied, because later ones had overtaken them";
+        registry.register("replication_overtaken_items", help, metrics.overtaken.clone());
         registry.register("replication_panics", "Steps of replicators that panicked", metrics.panics.clone());
         registry.register_collector(Box::new(Gauges(Arc::clone(self))));
     }

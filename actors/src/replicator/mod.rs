@@ -23,7 +23,7 @@ mod wire;
 
 pub use actor::{PeerReplicatorActor, SetTransport};
 pub use adoption::adopt_draft;
-pub use identity::{PEER_HEADER, PeerIdentity};
+pub use identity::{ORDER_HEADER, PEER_HEADER, PeerIdentity, order_from_text, order_to_text};
 pub use link::PeerLink;
 pub use metrics::ReplicationMetrics;
 pub use outcome::outcome_of;

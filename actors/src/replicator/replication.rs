@@ -1,10 +1,10 @@
 //! The sink that hears of everything, and the list of peers that it feeds.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use heureka_registry::replication::OverrideKind;
+use heureka_registry::replication::{Arrival, Arrivals, BatchOrder, OverrideKind};
 use heureka_registry::{Change, Record};
 
 use super::identity::PeerIdentity;
@@ -27,6 +27,7 @@ pub struct Replication {
     own: PeerIdentity,
     links: ArcSwap<Vec<Arc<PeerLink>>>,
     renewals: Renewals,
+    arrivals: Mutex<Arrivals>,
     metrics: ReplicationMetrics,
 }
 
@@ -39,6 +40,7 @@ impl Replication {
             own,
             links: ArcSwap::default(),
             renewals: Renewals::default(),
+            arrivals: Mutex::default(),
             metrics: ReplicationMetrics::default(),
         }
     }
@@ -59,6 +61,22 @@ impl Replication {
     #[must_use]
     pub const fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// A batch of a peer has come in.
+    pub fn enter(&self, sender: Option<&PeerIdentity>, order: Option<BatchOrder>) -> Arrival {
+        self.arrivals().enter(sender.map(|sender| sender.node.as_str()), order)
+    }
+
+    /// True if the sender of a batch does not wait for it any more. Ask right before it is applied.
+    #[must_use]
+    pub fn is_overtaken(&self, arrival: Arrival) -> bool {
+        self.arrivals().is_overtaken(arrival)
+    }
+
+    /// Held for a look into a map.
+    fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The peers, in the order of their list.

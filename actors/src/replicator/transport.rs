@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use bytes::Bytes;
+use heureka_registry::replication::BatchOrder;
 
 use super::identity::PeerIdentity;
 
@@ -12,9 +13,9 @@ pub type Sending = Pin<Box<dyn Future<Output = Result<PeerReply, TransportError>
 
 /// Carries batches to one peer.
 pub trait PeerTransport: Send + Sync {
-    /// Sends the body of a batch to the peer's batch endpoint and reads the whole answer. Never waits for longer than the
-    /// time-outs of the settings.
-    fn send(&self, body: Bytes) -> Sending;
+    /// Sends the body of a batch to the peer's batch endpoint, with its place among the others, and reads the whole
+    /// answer. Never waits for longer than the time-outs of the settings.
+    fn send(&self, body: Bytes, order: BatchOrder) -> Sending;
 }
 
 /// What came back.

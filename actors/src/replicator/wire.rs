@@ -1,7 +1,7 @@
-//! A batch as the bytes that Java sends: exact members for each action (spec `replication.md` 2.7).
+//! A batch as bytes: the members that an item has (spec `replication.md` 2.7) are a rule of `heureka-registry`.
 
-use heureka_protocol::batch::{Action, OutgoingItem, write_list};
-use heureka_protocol::{LeaseInfo, Status};
+use heureka_protocol::LeaseInfo;
+use heureka_protocol::batch::{OutgoingItem, write_list};
 use heureka_registry::Now;
 use heureka_registry::replication::{Batch, Item};
 
@@ -24,21 +24,18 @@ pub fn encode(batch: &Batch, now: Now) -> Vec<u8> {
 
 /// Only a registration shows the lease.
 fn lease_of(item: &Item, now: Now) -> Option<LeaseInfo> {
-    let record = item.record.as_ref().filter(|_| item.action == Action::Register)?;
-    Some(record.lease_info(now))
+    item.message().record.map(|record| record.lease_info(now))
 }
 
 fn outgoing<'a>(item: &'a Item, lease: Option<&'a LeaseInfo>) -> OutgoingItem<'a> {
-    let instance = item.record.as_ref().map(|record| &record.instance);
-    let overridden = instance.map(|instance| instance.overridden_status);
+    let message = item.message();
     OutgoingItem {
         app: item.key.app(),
         id: item.key.id(),
         action: item.action,
-        last_dirty_timestamp: instance.map(|instance| instance.last_dirty_timestamp),
-        overridden_status: overridden
-            .filter(|status| item.action == Action::Heartbeat && *status != Status::Unknown),
-        status: instance.map(|instance| instance.status),
-        instance: instance.zip(lease),
+        last_dirty_timestamp: message.last_dirty_timestamp,
+        overridden_status: message.overridden_status,
+        status: message.status,
+        instance: message.record.map(|record| &record.instance).zip(lease),
     }
 }

@@ -45,12 +45,20 @@ async fn an_override_stays_that_of_the_client_who_set_it() {
     }
     registry.remove_override("SHOP", "b", None, None, Origin::Client).await.expect("removed");
     let app = AppName::new("SHOP");
-    // What a comparison with a peer tells of each instance: when a client has last set or removed its override here.
+    // What a comparison with a peer tells of each instance: since when it has its content and its override, and whether a
+    // client has made it so here.
     let recorded = |core: &mut AppCore| {
-        core.for_comparison().records.into_iter().map(|(_, recorded)| recorded).collect::<Vec<_>>()
+        core.for_comparison()
+            .records
+            .into_iter()
+            .map(|marked| (marked.content, marked.overridden))
+            .collect::<Vec<_>>()
     };
     let before = registry.perform(&app, recorded).await.expect("performed");
-    assert!(before.as_ref().is_some_and(|times| times.iter().all(|time| *time > 0)), "{before:?}");
+    assert!(
+        before.as_ref().is_some_and(|times| times.iter().all(|(_, overridden)| overridden.is_own)),
+        "{before:?}"
+    );
     let failed = registry.perform(&app, |_: &mut AppCore| panic!("on purpose")).await;
     assert!(matches!(failed, Err::<Option<()>, _>(Refused::Internal)));
     assert_eq!(registry.perform(&app, recorded).await.expect("performed"), before);

@@ -15,7 +15,7 @@ use heureka_actors::replicator::{
 use heureka_actors::{ChangeSink, Clock, Handle, Options, Running, start};
 use heureka_protocol::Limits;
 use heureka_registry::StartedFrom;
-use heureka_registry::replication::QueueSettings;
+use heureka_registry::replication::{BatchOrder, QueueSettings};
 
 use crate::support::{WALL_START_MS, options};
 
@@ -93,7 +93,7 @@ fn items_of(body: &str) -> Vec<String> {
 }
 
 impl PeerTransport for FakePeer {
-    fn send(&self, body: Bytes) -> Sending {
+    fn send(&self, body: Bytes, _: BatchOrder) -> Sending {
         let body = String::from_utf8(body.to_vec()).unwrap();
         let items = items_of(&body);
         let count = items.len();
@@ -142,7 +142,7 @@ impl Cluster {
         let (mut peers, mut links) = (Vec::new(), Vec::new());
         for n in 0..peer_count {
             let peer = FakePeer::new(clock.clone());
-            let link = Arc::new(PeerLink::new(format!("http://peer-{n}/eureka/"), settings));
+            let link = Arc::new(PeerLink::new(format!("http://peer-{n}/eureka/"), settings, 0));
             let limits = Limits::default();
             PeerReplicatorActor::new(
                 replication.clone(),

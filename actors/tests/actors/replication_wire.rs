@@ -42,7 +42,7 @@ async fn every_action_has_the_recorded_members_in_the_recorded_order() {
 
     let dirty = |ms: i64| Some(1_700_000_000_000 + ms);
     handle.set_status("ORDERS", "i-1", Status::OutOfService, dirty(1), Origin::Client).await.unwrap();
-    let expected = r#"{"replicationList":[{"appName":"ORDERS","id":"i-1","lastDirtyTimestamp":1700000000001,"status":"OUT_OF_SERVICE","action":"StatusUpdate"}]}"#;
+    let expected = r#"{"replicationList":[{"appName":"ORDERS","id":"i-1","lastDirtyTimestamp":1700000000001,"overriddenStatus":"OUT_OF_SERVICE","status":"OUT_OF_SERVICE","action":"StatusUpdate"}]}"#;
     assert_eq!(last_body(&cluster).await, expected);
 
     let beat = heureka_registry::Heartbeat { last_dirty: dirty(1), overridden: None };
@@ -55,7 +55,7 @@ async fn every_action_has_the_recorded_members_in_the_recorded_order() {
     assert_eq!(last_body(&cluster).await, expected);
 
     handle.cancel("ORDERS", "i-1", Origin::Client).await.unwrap();
-    let expected = r#"{"replicationList":[{"appName":"ORDERS","id":"i-1","action":"Cancel"}]}"#;
+    let expected = r#"{"replicationList":[{"appName":"ORDERS","id":"i-1","lastDirtyTimestamp":1700000000002,"action":"Cancel"}]}"#;
     assert_eq!(last_body(&cluster).await, expected);
 }
 

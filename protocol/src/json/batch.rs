@@ -159,18 +159,17 @@ impl Members {
                 status => Ok(status),
             },
         };
+        let overridden_status = self.overridden_status.as_deref().and_then(Status::from_any_case);
         Ok(match action {
-            Action::Heartbeat => ReplicationTask::Heartbeat {
-                last_dirty_timestamp,
-                overridden_status: self.overridden_status.as_deref().and_then(Status::from_any_case),
-            },
+            Action::Heartbeat => ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status },
             Action::Register => match self.instance {
                 Some(draft) => ReplicationTask::Register(draft),
                 None => return Err(fault("instanceInfo", &"nothing", InstanceDraft::EXPECTED)),
             },
-            Action::Cancel => ReplicationTask::Cancel,
+            Action::Cancel => ReplicationTask::Cancel { last_dirty_timestamp },
             Action::StatusUpdate => ReplicationTask::StatusUpdate {
                 status: status()?.ok_or_else(|| fault("status", &"nothing", STATUSES))?,
+                overridden_status,
                 last_dirty_timestamp,
             },
             Action::DeleteStatusOverride => {

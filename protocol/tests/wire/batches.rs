@@ -65,7 +65,19 @@ fn w145_w146_status_items() {
         |members: &str| read_one(&format!(r#"{{"appName":"A","id":"i",{members}}}"#)).map(|item| item.task);
     assert_eq!(
         status(r#""action":"StatusUpdate","status":"DOWN","lastDirtyTimestamp":2"#).unwrap(),
-        ReplicationTask::StatusUpdate { status: Status::Down, last_dirty_timestamp: Some(2) }
+        ReplicationTask::StatusUpdate {
+            status: Status::Down,
+            overridden_status: None,
+            last_dirty_timestamp: Some(2)
+        }
+    );
+    assert_eq!(
+        status(r#""action":"StatusUpdate","status":"DOWN","overriddenStatus":"DOWN""#).unwrap(),
+        ReplicationTask::StatusUpdate {
+            status: Status::Down,
+            overridden_status: Some(Status::Down),
+            last_dirty_timestamp: None
+        }
     );
     assert_eq!(
         status(r#""action":"DeleteStatusOverride","status":"UP""#).unwrap(),
@@ -87,12 +99,12 @@ fn w145_w146_status_items() {
 }
 
 #[test]
-fn w147_a_cancel_needs_nothing_but_its_id() {
-    let item = read_one(r#"{"appName":"A","id":"i","action":"Cancel"}"#).unwrap();
-    assert_eq!(
-        item,
-        ReplicationItem { app: AppName::new("A"), id: "i".into(), task: ReplicationTask::Cancel }
-    );
+fn w147_a_cancel_needs_nothing_but_its_id_and_may_say_what_it_cancelled() {
+    for (member, last_dirty_timestamp) in [("", None), (r#","lastDirtyTimestamp":7"#, Some(7))] {
+        let item = read_one(&format!(r#"{{"appName":"A","id":"i","action":"Cancel"{member}}}"#)).unwrap();
+        let task = ReplicationTask::Cancel { last_dirty_timestamp };
+        assert_eq!(item, ReplicationItem { app: AppName::new("A"), id: "i".into(), task });
+    }
 }
 
 #[test]

@@ -53,7 +53,8 @@ impl Application {
         instance.metadata.shrink();
         limits.check(instance.metadata.len(), instance.metadata.text_bytes())?;
         let duration_ms = Lease::duration_ms_of(&instance.lease);
-        let accepted = Accepted { instance, reported_status: record.reported_status, duration_ms };
+        let accepted =
+            Accepted { instance, reported_status: record.reported_status, duration_ms, is_taken: true };
         Ok(Some(self.start_lease(accepted, origin, now, rules)))
     }
 }

@@ -24,12 +24,12 @@ pub enum StatusOutcome {
 }
 
 impl Override {
-    pub(super) const fn new(status: Status, origin: Origin, now: Now) -> Self {
-        Self { status, origin, since_wall_ms: now.wall_ms, orphaned_mono_ms: None }
+    pub(super) const fn new(status: Status, origin: Origin) -> Self {
+        Self { status, origin, orphaned_mono_ms: None }
     }
 
     pub(super) const fn orphaned(status: Status, origin: Origin, now: Now) -> Self {
-        Self { status, origin, since_wall_ms: now.wall_ms, orphaned_mono_ms: Some(now.mono_ms) }
+        Self { status, origin, orphaned_mono_ms: Some(now.mono_ms) }
     }
 
     pub(super) const fn adopt_lease(&mut self) {
@@ -62,16 +62,40 @@ impl Application {
             return self.remove_override(id, None, dirty, origin, now, rules);
         }
         let Some(record) = self.get(id).map(Arc::clone) else { return StatusOutcome::NotFound };
-        let is_same = record.instance.status == status;
-        let is_stored = self.override_status(id) == Some(status);
-        if is_same && (is_stored || !rules.store_equal_override) {
+        if record.instance.status == status && !rules.store_equal_override {
             return renewed_only(&record, now, rules);
         }
-        self.overrides.insert(Arc::clone(&record.instance.instance_id), Override::new(status, origin, now));
+        self.impose(&record, status, dirty, origin, now, rules)
+    }
+
+    /// Stores the override that a peer of our kind has stored, also if the instance has that status already: the peer's had
+    /// another one (defect D9). The dirty timestamp stays: it says of which time the content is.
+    pub fn take_override(&mut self, id: &str, status: Status, now: Now, rules: &Rules) -> StatusOutcome {
+        let Some(record) = self.get(id).map(Arc::clone) else { return StatusOutcome::NotFound };
+        self.impose(&record, status, None, Origin::Peer, now, rules)
+    }
+
+    /// Renews the lease and changes nothing else, for an operation that changed nothing where it was done.
+    pub fn touch(&self, id: &str, now: Now, rules: &Rules) -> StatusOutcome {
+        self.get(id).map_or(StatusOutcome::NotFound, |record| renewed_only(record, now, rules))
+    }
+
+    fn impose(
+        &mut self,
+        record: &Record,
+        status: Status,
+        dirty: Option<i64>,
+        origin: Origin,
+        now: Now,
+        rules: &Rules,
+    ) -> StatusOutcome {
+        let id = &record.instance.instance_id;
+        if record.instance.status == status && self.override_status(id) == Some(status) {
+            return renewed_only(record, now, rules);
+        }
+        self.overrides.insert(Arc::clone(id), Override::new(status, origin));
         let event = Event { kind: ChangeKind::StatusOverridden, origin, now };
-        let change = self.put_status(&record, (status, status), dirty, event, rules);
-        self.note_removal(id, 0);
-        StatusOutcome::Changed(change)
+        StatusOutcome::Changed(self.put_status(record, (status, status), dirty, event, rules))
     }
 
     /// Removes an override (invariants S-4 to S-6). The instance gets `status`; without one, or with `UNKNOWN`, which Java
@@ -91,15 +115,7 @@ impl Application {
         }
         let status = status.filter(|status| *status != Status::Unknown).unwrap_or(record.reported_status);
         let event = Event { kind: ChangeKind::OverrideRemoved, origin, now };
-        let change = self.put_status(&record, (status, Status::Unknown), dirty, event, rules);
-        self.note_removal(id, if origin == Origin::Client { now.wall_ms } else { 0 });
-        StatusOutcome::Changed(change)
-    }
-
-    fn note_removal(&mut self, id: &str, wall_ms: i64) {
-        if let Some(slot) = self.leases.get_mut(id) {
-            slot.override_removed_wall_ms = wall_ms;
-        }
+        StatusOutcome::Changed(self.put_status(&record, (status, Status::Unknown), dirty, event, rules))
     }
 
     /// Forgets overrides without a lease, and tombstones, whose time has passed. Call it now and then.

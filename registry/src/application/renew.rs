@@ -82,7 +82,7 @@ impl Application {
         record.lease.clock.advance(record.lease.renewed_clock(now.mono_ms, rules.lease_expiry));
         let comparison = compare(&record, beat, rules);
         if comparison == Comparison::SenderIsNewer && origin.is_replicated() {
-            self.store_override(&record, beat.overridden, origin, now);
+            self.store_override(&record, beat.overridden, origin);
         }
         let change = self.correct(&record, origin, now, rules);
         let current = change.as_ref().map_or(record, |change| Arc::clone(&change.record));
@@ -100,13 +100,13 @@ impl Application {
     }
 
     /// Java's "store overridden status if required": a peer's override replaces a different one.
-    fn store_override(&mut self, record: &Record, overridden: Option<Status>, origin: Origin, now: Now) {
+    fn store_override(&mut self, record: &Record, overridden: Option<Status>, origin: Origin) {
         let id = &record.instance.instance_id;
         let wanted = overridden.filter(|status| *status != Status::Unknown);
         if let Some(status) = wanted
             && self.override_status(id) != wanted
         {
-            self.overrides.insert(Arc::clone(id), Override::new(status, origin, now));
+            self.overrides.insert(Arc::clone(id), Override::new(status, origin));
         }
     }
 

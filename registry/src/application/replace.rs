@@ -12,7 +12,7 @@ use crate::rules::Rules;
 use crate::time::Now;
 use crate::totals::LeaseTotals;
 
-use super::{Application, Slot};
+use super::{Application, Mark, Slot};
 
 /// What happens, why and when.
 #[derive(Clone, Copy)]
@@ -37,10 +37,20 @@ impl Application {
         let id = Arc::clone(&record.instance.instance_id);
         self.totals += LeaseTotals::of(&record);
         let record = Arc::new(record);
+        let before = self.leases.get(&id);
+        let overridden = |slot: &Slot| slot.record.instance.overridden_status;
+        let has_other_override =
+            before.map_or(Status::Unknown, overridden) != record.instance.overridden_status;
+        let carried = |mark: fn(&Slot) -> Mark| before.map_or_else(Mark::default, mark);
         let slot = Slot {
             record: Arc::clone(&record),
             was_asked_for_status: record.instance.status == Status::Unknown && self.was_asked_for_status(&id),
-            override_removed_wall_ms: self.leases.get(&id).map_or(0, |slot| slot.override_removed_wall_ms),
+            content: carried(|slot| slot.content),
+            overridden: if has_other_override {
+                Mark::of(event.origin, event.now)
+            } else {
+                carried(|slot| slot.overridden)
+            },
         };
         let previous = self.leases.insert(id, slot).map(|slot| slot.record);
         if let Some(previous) = &previous {

@@ -11,7 +11,7 @@ use crate::rules::Rules;
 use crate::time::Now;
 use crate::totals::LeaseTotals;
 
-use super::{Application, Override, Slot};
+use super::{Application, Mark, Override, Slot, Tombstone};
 
 impl Application {
     /// Builds an application from records and overrides. Nothing is lost and no change is made.
@@ -53,11 +53,28 @@ impl Application {
         for (id, slot) in &mut app.leases {
             if let Some(known) = self.leases.get(id) {
                 slot.was_asked_for_status = known.was_asked_for_status;
-                slot.override_removed_wall_ms = known.override_removed_wall_ms;
+                (slot.content, slot.overridden) = (known.content, known.overridden);
             }
         }
         for (id, tombstone) in self.tombstones() {
             app.restore_tombstone(Arc::clone(id), *tombstone, rules);
+        }
+        app
+    }
+
+    /// The application that a snapshot has kept. Tombstones do not stand against what came back with them.
+    #[must_use]
+    pub fn restored(
+        name: AppName,
+        records: impl IntoIterator<Item = Arc<Record>>,
+        overrides: impl IntoIterator<Item = (InstanceId, Status)>,
+        tombstones: impl IntoIterator<Item = (InstanceId, Tombstone)>,
+        now: Now,
+        rules: &Rules,
+    ) -> Self {
+        let mut app = Self::from_records(name, records, overrides, 1, now);
+        for (id, tombstone) in tombstones {
+            app.restore_tombstone(id, tombstone, rules);
         }
         app
     }
@@ -73,16 +90,12 @@ impl Application {
         let id = Arc::clone(&record.instance.instance_id);
         let overridden = record.instance.overridden_status;
         if overridden != Status::Unknown {
-            let entry = Override {
-                status: overridden,
-                origin: Origin::StartUp,
-                since_wall_ms: record.instance.last_updated_timestamp,
-                orphaned_mono_ms: None,
-            };
+            let entry = Override { status: overridden, origin: Origin::StartUp, orphaned_mono_ms: None };
             self.overrides.insert(Arc::clone(&id), entry);
         }
         self.totals += LeaseTotals::of(&record);
-        let slot = Slot { record, was_asked_for_status: false, override_removed_wall_ms: 0 };
+        let unknown = Mark::default();
+        let slot = Slot { record, was_asked_for_status: false, content: unknown, overridden: unknown };
         if let Some(double) = self.leases.insert(id, slot) {
             self.totals -= LeaseTotals::of(&double.record);
         }
@@ -90,7 +103,7 @@ impl Application {
 
     fn restore_override(&mut self, id: InstanceId, status: Status, now: Now) {
         let entry = if self.leases.contains_key(&id) {
-            Override::new(status, Origin::StartUp, now)
+            Override::new(status, Origin::StartUp)
         } else {
             Override::orphaned(status, Origin::StartUp, now)
         };
@@ -99,10 +112,9 @@ impl Application {
 }
 
 impl Override {
-    /// Takes over who set it and when, and since when it has no lease if it still has none.
+    /// Takes over who set it, and since when it has no lease if it still has none.
     const fn carry(&mut self, known: &Self) {
         self.origin = known.origin;
-        self.since_wall_ms = known.since_wall_ms;
         if self.orphaned_mono_ms.is_some() && known.orphaned_mono_ms.is_some() {
             self.orphaned_mono_ms = known.orphaned_mono_ms;
         }

@@ -6,17 +6,30 @@ use heureka_protocol::InstanceId;
 
 use crate::change::Origin;
 use crate::rules::Rules;
+use crate::sender::Sender;
 use crate::time::Now;
 
 /// What is remembered of a cancelled instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tombstone {
-    /// Dirty timestamp of the instance when it was cancelled.
+    /// Dirty timestamp of the instance when it was cancelled; the lowest number if nobody knows it.
     pub last_dirty_timestamp: i64,
     /// Monotonic time of the cancel, milliseconds.
     pub cancelled_mono_ms: u64,
     /// Monotonic time until which the tombstone counts, milliseconds.
     pub until_mono_ms: u64,
+    /// Whose cancel it was; `None` for a client's call to this node, and after a restart.
+    pub told_by: Option<Sender>,
+    /// The cancel named no dirty timestamp: which copies it meant, only the time at which it came can tell.
+    pub is_blank: bool,
+}
+
+impl Tombstone {
+    /// One that a snapshot has kept.
+    #[must_use]
+    pub const fn restored(last_dirty_timestamp: i64, cancelled_mono_ms: u64, until_mono_ms: u64) -> Self {
+        Self { last_dirty_timestamp, cancelled_mono_ms, until_mono_ms, told_by: None, is_blank: false }
+    }
 }
 
 /// The tombstones of one application, bounded in number and in age.
@@ -27,17 +40,6 @@ pub(super) struct Tombstones {
 }
 
 impl Tombstones {
-    /// Remembers a cancelled instance until no peer can hold its lease any more.
-    pub(super) fn add(&mut self, id: InstanceId, dirty: i64, duration_ms: u64, now: Now, rules: &Rules) {
-        let lease_end_ms = duration_ms.saturating_mul(2).saturating_add(rules.eviction_interval_ms);
-        let tombstone = Tombstone {
-            last_dirty_timestamp: dirty,
-            cancelled_mono_ms: now.mono_ms,
-            until_mono_ms: now.mono_ms.saturating_add(rules.tombstone_ttl_ms.max(lease_end_ms)),
-        };
-        self.put(id, tombstone, rules);
-    }
-
     /// Puts a tombstone in place; the oldest one goes if there are too many.
     pub(super) fn put(&mut self, id: InstanceId, tombstone: Tombstone, rules: &Rules) {
         self.lift(&id);
@@ -100,5 +102,20 @@ impl Tombstone {
         dirty < self.last_dirty_timestamp
             || origin == Origin::StartUp
             || age_ms < rules.tombstone_quarantine_ms
+    }
+
+    /// True if a registration comes from whoever told of the cancel, and after it: then it ends the tombstone.
+    ///
+    /// A node of our kind keeps order, so whatever dirty timestamp the instance has now, it is back. Another server is
+    /// known again only within one batch, where it may put a late registration behind a cancel: there an older timestamp
+    /// does not count (defect D4).
+    pub(super) fn is_followed_by(&self, dirty: i64, sender: Sender) -> bool {
+        self.told_by == Some(sender) && (sender.keeps_order() || dirty >= self.last_dirty_timestamp)
+    }
+
+    /// True if it stands against a list for which the peer was asked at a certain time. Whatever the list says of the
+    /// instance was true before the cancel came; only a cancel that names its record leaves that to the timestamps.
+    pub(super) fn bars_list_of(&self, asked_mono_ms: u64) -> bool {
+        self.is_blank && self.cancelled_mono_ms >= asked_mono_ms
     }
 }

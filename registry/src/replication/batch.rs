@@ -7,6 +7,7 @@ use heureka_protocol::draft::InstanceDraft;
 
 use crate::record::Record;
 
+use super::arrivals::BatchOrder;
 use super::key::Key;
 
 /// One item to send.
@@ -18,12 +19,16 @@ pub struct Item {
     pub action: Action,
     /// The newest record that the queue has heard of; `None` for a cancel.
     pub record: Option<Arc<Record>>,
+    /// For a status update: nothing was stored, because the instance had that status already.
+    pub is_stated: bool,
+    /// For a cancel: dirty timestamp of the record that was cancelled, if it is known.
+    pub cancelled_dirty: Option<i64>,
 }
 
 /// Items that travel together. Give it back to the queue with its outcome.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    pub(super) number: u64,
+    pub(super) order: BatchOrder,
     pub(super) items: Arc<[Item]>,
     pub(super) waited_ms: Arc<[u64]>,
 }
@@ -44,7 +49,13 @@ impl Batch {
     /// Number of the batch in the life of the queue.
     #[must_use]
     pub const fn number(&self) -> u64 {
-        self.number
+        self.order.number
+    }
+
+    /// Its place among the batches of the queue.
+    #[must_use]
+    pub const fn order(&self) -> BatchOrder {
+        self.order
     }
 }
 

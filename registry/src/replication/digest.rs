@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use heureka_protocol::{DataCenter, Instance, InstanceId, Status};
 
+use crate::application::{Mark, MarkedRecord};
 use crate::record::Record;
+use crate::time::Now;
 
 /// One instance as two nodes compare it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,30 +25,86 @@ pub struct DigestRow {
     pub overridden: Status,
     /// Hash of what the instance says of itself.
     pub content: u64,
-    /// When a client has set or removed the override at the node that made the row; 0 if it was not there.
-    pub override_recorded_wall_ms: i64,
+    /// Since when the content is what it is, at the node that made the row.
+    pub content_since: Since,
+    /// The same of the override, or of there being none.
+    pub override_since: Since,
+    /// Milliseconds since the instance itself has last talked to that node; `None` if it never did.
+    pub contact_age_ms: Option<u64>,
+}
+
+/// For how long something has been so at a node. Ages, because clocks of two machines do not agree, and times do not pass
+/// differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Since {
+    /// Milliseconds; `None` for longer than anybody knows.
+    pub age_ms: Option<u64>,
+    /// A client did it by a call to that node.
+    pub is_own: bool,
+}
+
+/// A cancel as two nodes compare it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DigestTombstone {
+    /// Id.
+    pub id: InstanceId,
+    /// Dirty timestamp of what was cancelled.
+    pub dirty: i64,
+    /// Milliseconds since the cancel came to the node that made this.
+    pub age_ms: u64,
+}
+
+/// All that a peer knows of one application when it is compared with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PeerApplication {
+    /// Its instances.
+    pub rows: Vec<DigestRow>,
+    /// Its tombstones.
+    pub tombstones: Vec<DigestTombstone>,
+}
+
+impl PeerApplication {
+    /// The same so many milliseconds later. Add what has passed since the peer was asked: its ages are then right or a
+    /// little too high, so of two nodes that compare themselves at least one finds its own state to be the later one.
+    #[must_use]
+    pub fn aged_by(mut self, ms: u64) -> Self {
+        let older = |age_ms: &mut Option<u64>| *age_ms = age_ms.map(|age_ms| age_ms.saturating_add(ms));
+        for row in &mut self.rows {
+            older(&mut row.content_since.age_ms);
+            older(&mut row.override_since.age_ms);
+            older(&mut row.contact_age_ms);
+        }
+        for stone in &mut self.tombstones {
+            stone.age_ms = stone.age_ms.saturating_add(ms);
+        }
+        self
+    }
+}
+
+impl Since {
+    /// From a mark.
+    #[must_use]
+    pub fn of(mark: Mark, now: Now) -> Self {
+        Self { age_ms: mark.age_ms(now), is_own: mark.is_own }
+    }
 }
 
 impl DigestRow {
     /// The row of an instance.
     #[must_use]
-    pub fn of(instance: &Instance, override_recorded_wall_ms: i64) -> Self {
+    pub fn of(marked: &MarkedRecord, now: Now) -> Self {
+        let Record { instance, lease, .. } = &*marked.record;
+        let contact_ms = lease.direct_contact_ms();
         Self {
             id: InstanceId::clone(&instance.instance_id),
             dirty: instance.last_dirty_timestamp,
             status: instance.status,
             overridden: instance.overridden_status,
             content: content_hash(instance),
-            override_recorded_wall_ms,
+            content_since: Since::of(marked.content, now),
+            override_since: Since::of(marked.overridden, now),
+            contact_age_ms: contact_ms.map(|contact_ms| now.mono_ms.saturating_sub(contact_ms)),
         }
-    }
-
-    fn add_to(&self, hash: &mut Fnv) {
-        hash.text(&self.id);
-        hash.number(self.dirty.cast_unsigned());
-        hash.text(self.status.as_str());
-        hash.text(self.overridden.as_str());
-        hash.number(self.content);
     }
 }
 
@@ -55,7 +113,12 @@ impl DigestRow {
 pub fn application_hash<'a>(records: impl IntoIterator<Item = &'a Arc<Record>>) -> u64 {
     let mut hash = Fnv::new();
     for record in records {
-        DigestRow::of(&record.instance, 0).add_to(&mut hash);
+        let instance = &record.instance;
+        hash.text(&instance.instance_id);
+        hash.number(instance.last_dirty_timestamp.cast_unsigned());
+        hash.text(instance.status.as_str());
+        hash.text(instance.overridden_status.as_str());
+        hash.number(content_hash(instance));
     }
     hash.0
 }

@@ -9,6 +9,9 @@ pub enum OverrideKind {
     Set,
     /// It was removed.
     Removed,
+    /// It was set to the status that the instance had already, and nothing was stored (defect D9). Java tells its peers all
+    /// the same; whatever else there is to tell of the override counts more.
+    Stated,
 }
 
 /// Whether the peer must hear of the instance itself.
@@ -99,11 +102,16 @@ impl Intents {
         // An override operation renews the lease at the peer too, so a heartbeat after it adds nothing.
         let is_renewed = self.override_op.is_some() && later.presence == Presence::Heartbeat;
         let presence = if is_renewed { self.presence } else { self.presence.max(later.presence) };
-        let differ = matches!((self.override_op, later.override_op), (Some(a), Some(b)) if a != b);
+        let override_op = match later.override_op {
+            None | Some(OverrideKind::Stated) => self.override_op.or(later.override_op),
+            changed => changed,
+        };
+        let before = self.override_op.filter(|kind| *kind != OverrideKind::Stated);
+        let differ = before.is_some() && before != override_op;
         Self {
             cancel: self.cancel,
             presence,
-            override_op: later.override_op.or(self.override_op),
+            override_op,
             is_mixed: self.is_mixed || later.is_mixed || differ,
         }
     }
@@ -136,9 +144,9 @@ impl Intents {
     ///
     /// An override operation goes before the registration, other than in `replication.md` 9.3.1: a receiver stores no
     /// override for an instance that already has its status, and a registration as DOWN or STARTING gives it just that
-    /// while an older override stays in force. Where the peer does not know the instance, the operation fails and the
-    /// registration brings the override along. After a cancel there is nothing old, and the registration alone says it
-    /// all; an operation after it would give the override as status to an instance that reports DOWN or STARTING.
+    /// while an older override stays in force. Where the peer does not know the instance, as after a cancel, the operation
+    /// fails and the registration brings the override along. It is sent all the same: the peer may have heard of the
+    /// registration before, without our knowing it, and then the cancel of what was before it changes nothing there.
     pub fn actions(self) -> impl Iterator<Item = Action> {
         let cancel = self.cancel.then_some(Action::Cancel);
         let told = if self.is_mixed { Presence::Register } else { self.presence };
@@ -147,9 +155,8 @@ impl Intents {
             Presence::Heartbeat => Some(Action::Heartbeat),
             Presence::Register => Some(Action::Register),
         };
-        let is_told_by_registration = self.cancel && told == Presence::Register;
-        let override_op = self.override_op.filter(|_| !is_told_by_registration).map(|kind| match kind {
-            OverrideKind::Set => Action::StatusUpdate,
+        let override_op = self.override_op.map(|kind| match kind {
+            OverrideKind::Set | OverrideKind::Stated => Action::StatusUpdate,
             OverrideKind::Removed => Action::DeleteStatusOverride,
         });
         let is_override_first = told == Presence::Register;

@@ -8,22 +8,29 @@
 //! registration has become pointless or that a queued cancel has been overtaken. This is why it needs no look-up: the
 //! newest record of every instance that it holds is in its slot.
 
+mod arrivals;
 mod backoff;
 mod batch;
+mod copies;
 pub mod digest;
 mod intents;
 mod key;
 mod lanes;
+mod message;
 mod queue;
+pub mod receive;
 mod repair;
 mod settings;
 mod slot;
 mod tally;
 
+pub use arrivals::{Arrival, Arrivals, BatchOrder};
 pub use batch::{Batch, DropReason, Effect, Item, Outcome, Settled, Sick};
-pub use digest::DigestRow;
+pub use copies::newest_copies;
+pub use digest::{DigestRow, DigestTombstone, PeerApplication, Since};
 pub use intents::{Intents, OverrideKind};
 pub use key::Key;
+pub use message::Message;
 pub use queue::PeerQueue;
 pub use repair::{OwnApplication, Remedy, Repair, Round, Rounds, repairs_of};
 pub use settings::QueueSettings;

@@ -1,38 +1,64 @@
 //! Which differences between two nodes one of them mends (`replication.md` 9.3.4).
 //!
-//! Each node compares itself with a peer and mends only what is its own to mend: the instance that talks to it, the
-//! override that a client set or removed here, the cancel that it remembers. So two nodes never mend the same thing in
-//! two directions. A repair is an ordinary item in the queue to that peer.
+//! Each node compares itself with a peer and mends only what is its own to mend; the peer does the same the other way. Of
+//! two nodes that differ never both mend: both look at the same ages and flags. A repair is an ordinary item in the queue
+//! to that peer.
+//!
+//! Mending must never undo what is newer. A third node's word may have reached the peer and still be on its way here, so a
+//! peer whose state is younger than ours is left alone for as long as a word can be on its way, unless the same word is
+//! known to be the client's own at this node. And what is on its way to the peer from here is not missing there yet.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use heureka_protocol::{AppName, InstanceId, Status};
 
-use crate::application::Tombstone;
+use crate::application::{Application, CancelledHere, MarkedRecord, Tombstone};
 use crate::record::Record;
 use crate::time::Now;
 
-use super::digest::DigestRow;
+use super::digest::{DigestRow, DigestTombstone, PeerApplication, Since};
 use super::intents::OverrideKind;
 use super::key::Key;
+use super::queue::PeerQueue;
+use super::settings::QueueSettings;
 
 /// All that a node knows of one application when it compares.
 #[derive(Clone, Debug)]
 pub struct OwnApplication {
     /// Its name.
     pub name: AppName,
-    /// Its records, each with the time at which a client recorded an override operation here, 0 if none.
-    pub records: Vec<(Arc<Record>, i64)>,
+    /// Its records.
+    pub records: Vec<MarkedRecord>,
     /// Its tombstones.
     pub tombstones: Vec<(InstanceId, Tombstone)>,
 }
 
 impl OwnApplication {
-    /// The rows for a peer.
+    /// As it stands now.
     #[must_use]
-    pub fn rows(&self) -> Vec<DigestRow> {
-        self.records.iter().map(|(record, recorded)| DigestRow::of(&record.instance, *recorded)).collect()
+    pub fn of(app: &Application, now: Now) -> Self {
+        let tombstones = app.tombstones().filter(|(id, _)| app.tombstone(id, now).is_some());
+        Self {
+            name: app.name().clone(),
+            records: app.marked_records().collect(),
+            tombstones: tombstones.map(|(id, stone)| (InstanceId::clone(id), *stone)).collect(),
+        }
+    }
+
+    /// The same for a peer.
+    #[must_use]
+    pub fn for_peer(&self, now: Now) -> PeerApplication {
+        let tombstone = |(id, stone): &(InstanceId, Tombstone)| DigestTombstone {
+            id: InstanceId::clone(id),
+            dirty: stone.last_dirty_timestamp,
+            age_ms: now.mono_ms.saturating_sub(stone.cancelled_mono_ms),
+        };
+        PeerApplication {
+            rows: self.records.iter().map(|marked| DigestRow::of(marked, now)).collect(),
+            tombstones: self.tombstones.iter().map(tombstone).collect(),
+        }
     }
 }
 
@@ -45,8 +71,8 @@ pub struct Repair {
     pub remedy: Remedy,
     /// Our record; `None` for a cancel.
     pub record: Option<Arc<Record>>,
-    /// For a cancel: how long the peer may hold the lease.
-    pub lease_duration_ms: u64,
+    /// For a cancel.
+    pub cancelled: CancelledHere,
 }
 
 /// What mends a difference.
@@ -62,6 +88,8 @@ pub enum Remedy {
     SetOverride,
     /// The peer has an override that a client removed here.
     RemoveOverride,
+    /// What was cancelled here has talked to the peer since: nothing is sent, the cancel is forgotten.
+    ForgetCancel,
 }
 
 impl Remedy {
@@ -71,7 +99,7 @@ impl Remedy {
         match self {
             Self::SetOverride => Some(OverrideKind::Set),
             Self::RemoveOverride => Some(OverrideKind::Removed),
-            Self::Register | Self::Cancel | Self::Heartbeat => None,
+            Self::Register | Self::Cancel | Self::Heartbeat | Self::ForgetCancel => None,
         }
     }
 
@@ -84,61 +112,156 @@ impl Remedy {
             Self::Heartbeat => "heartbeat",
             Self::SetOverride => "set_override",
             Self::RemoveOverride => "remove_override",
+            Self::ForgetCancel => "forget_cancel",
         }
     }
 }
 
-/// What is ours to mend in one application, compared with the peer's rows.
+/// What is ours to mend in one application, compared with the peer's. `settings` say how long a word may be on its way.
 #[must_use]
-pub fn repairs_of(ours: &OwnApplication, theirs: &[DigestRow], now: Now) -> Vec<Repair> {
-    let mut theirs: BTreeMap<&str, &DigestRow> = theirs.iter().map(|row| (&*row.id, row)).collect();
+pub fn repairs_of(
+    ours: &OwnApplication,
+    theirs: &PeerApplication,
+    now: Now,
+    settings: &QueueSettings,
+) -> Vec<Repair> {
+    let mut rows: BTreeMap<&str, &DigestRow> = theirs.rows.iter().map(|row| (&*row.id, row)).collect();
+    let graves: BTreeMap<&str, &DigestTombstone> =
+        theirs.tombstones.iter().map(|stone| (&*stone.id, stone)).collect();
     let mut repairs = Vec::new();
-    for (record, recorded) in &ours.records {
-        let row = theirs.remove(&*record.instance.instance_id);
-        if let Some(remedy) = remedy_for(record, *recorded, row, now) {
-            let (key, record) = (Key::of(&record.instance), Some(Arc::clone(record)));
-            repairs.push(Repair { key, remedy, record, lease_duration_ms: 0 });
+    for marked in &ours.records {
+        let id = &*marked.record.instance.instance_id;
+        let remedy = match rows.remove(id) {
+            Some(row) => remedy_for(marked, row, now, settings),
+            None => remedy_if_missing(marked, graves.get(id).copied(), now),
+        };
+        if let Some(remedy) = remedy {
+            let (key, record) = (Key::of(&marked.record.instance), Some(Arc::clone(&marked.record)));
+            repairs.push(Repair { key, remedy, record, cancelled: CancelledHere::default() });
         }
     }
-    for (id, tombstone) in &ours.tombstones {
-        if theirs.get(&**id).is_some_and(|row| row.dirty <= tombstone.last_dirty_timestamp) {
+    for (id, stone) in &ours.tombstones {
+        let Some(row) = rows.get(&**id) else { continue };
+        if let Some((remedy, cancelled)) = remedy_for_cancelled(stone, row, now, settings) {
             let key = Key::new(ours.name.clone(), InstanceId::clone(id));
-            let lease_duration_ms = tombstone.until_mono_ms.saturating_sub(now.mono_ms) / 2;
-            repairs.push(Repair { key, remedy: Remedy::Cancel, record: None, lease_duration_ms });
+            repairs.push(Repair { key, remedy, record: None, cancelled });
         }
     }
     repairs
 }
 
-fn remedy_for(record: &Record, recorded: i64, theirs: Option<&DigestRow>, now: Now) -> Option<Remedy> {
-    let is_owner = is_owner(record, now);
-    let Some(theirs) = theirs else { return is_owner.then_some(Remedy::Register) };
-    let ours = DigestRow::of(&record.instance, recorded);
+fn remedy_for(
+    marked: &MarkedRecord,
+    theirs: &DigestRow,
+    now: Now,
+    settings: &QueueSettings,
+) -> Option<Remedy> {
+    let ours = DigestRow::of(marked, now);
+    let (is_owner, is_theirs) = (is_owned(&ours, marked), is_owned(theirs, marked));
     if ours.dirty < theirs.dirty {
         return Some(Remedy::Heartbeat);
     }
     if ours.dirty > theirs.dirty {
         return is_owner.then_some(Remedy::Register);
     }
+    let longest_way_ms = settings.longest_way_ms(marked.record.lease.duration_ms);
+    let is_ours_to_mend = |ours: Since, theirs: Since, rank: Ordering| {
+        let (ours, theirs) = (Side { since: ours, is_owner }, Side { since: theirs, is_owner: is_theirs });
+        ours.prevails_over(theirs, rank, longest_way_ms)
+    };
     if ours.overridden != theirs.overridden {
-        // The later operation wins; one that no client made at these nodes loses against any that one did.
-        let is_later = recorded > theirs.override_recorded_wall_ms;
-        let is_tie = recorded == theirs.override_recorded_wall_ms && is_owner;
         let remedy = match ours.overridden {
             Status::Unknown => Remedy::RemoveOverride,
             _ => Remedy::SetOverride,
         };
-        return (is_later || is_tie).then_some(remedy);
+        let rank = ours.overridden.as_str().cmp(theirs.overridden.as_str());
+        return is_ours_to_mend(ours.override_since, theirs.override_since, rank).then_some(remedy);
     }
-    let differs = ours.status != theirs.status || ours.content != theirs.content;
-    (differs && is_owner).then_some(Remedy::Register)
+    let rank = (ours.content, ours.status.as_str()).cmp(&(theirs.content, theirs.status.as_str()));
+    let is_mended = rank.is_ne() && is_ours_to_mend(ours.content_since, theirs.content_since, rank);
+    is_mended.then_some(Remedy::Register)
 }
 
-/// The instance has talked to this node within two of its intervals.
-fn is_owner(record: &Record, now: Now) -> bool {
-    let secs = u64::from(record.instance.lease.renewal_interval_secs.max(1).unsigned_abs());
-    let contact_ms = record.lease.direct_contact_ms();
-    contact_ms.is_some_and(|contact_ms| now.mono_ms.saturating_sub(contact_ms) <= 2_000 * secs)
+/// One of two nodes that differ.
+#[derive(Clone, Copy)]
+struct Side {
+    since: Since,
+    /// The instance talks to this node.
+    is_owner: bool,
+}
+
+impl Side {
+    /// Whether this node's state is the one to keep, and this node the one to say so. With the same ages never true both
+    /// ways round; those of two states that began within the time of one request may look different from both sides, and
+    /// then whoever comes first decides.
+    ///
+    /// The later of two states wins at once if a client has made it at that node, or if the instance talks to that node
+    /// and no client has made the other one. Else it came from somewhere else, perhaps late, and nobody mends until no
+    /// word can be on its way any more; then the earlier state wins.
+    fn prevails_over(self, other: Self, rank: Ordering, longest_way_ms: u64) -> bool {
+        let (ours_ms, theirs_ms) = (self.age_ms(), other.age_ms());
+        if ours_ms == theirs_ms {
+            let flags = |side: Self| (side.since.is_own, side.is_owner);
+            return self.has_a_say() && flags(self).cmp(&flags(other)).then(rank).is_gt();
+        }
+        if ours_ms < theirs_ms {
+            return self.may_win_over(other);
+        }
+        self.has_a_say() && theirs_ms >= longest_way_ms && !other.may_win_over(self)
+    }
+
+    fn age_ms(self) -> u64 {
+        self.since.age_ms.unwrap_or(u64::MAX)
+    }
+
+    const fn has_a_say(self) -> bool {
+        self.since.is_own || self.is_owner
+    }
+
+    /// Whether its state wins if it is the later one.
+    const fn may_win_over(self, earlier: Self) -> bool {
+        self.has_a_say() && (self.since.is_own || !earlier.since.is_own)
+    }
+}
+
+/// The peer lacks an instance: only the node that it talks to brings it, and not against a cancel that the peer has heard
+/// of since.
+fn remedy_if_missing(marked: &MarkedRecord, grave: Option<&DigestTombstone>, now: Now) -> Option<Remedy> {
+    let ours = DigestRow::of(marked, now);
+    let is_cancelled = grave.is_some_and(|grave| {
+        ours.dirty <= grave.dirty && ours.contact_age_ms.is_none_or(|age_ms| age_ms >= grave.age_ms)
+    });
+    (is_owned(&ours, marked) && !is_cancelled).then_some(Remedy::Register)
+}
+
+/// The peer holds what was cancelled here. An instance that has talked to it since the cancel lives; one that somebody has
+/// registered there since may live.
+fn remedy_for_cancelled(
+    stone: &Tombstone,
+    theirs: &DigestRow,
+    now: Now,
+    settings: &QueueSettings,
+) -> Option<(Remedy, CancelledHere)> {
+    let cancelled = CancelledHere {
+        last_dirty_timestamp: stone.last_dirty_timestamp,
+        lease_duration_ms: stone.until_mono_ms.saturating_sub(now.mono_ms) / 2,
+    };
+    let age_ms = now.mono_ms.saturating_sub(stone.cancelled_mono_ms);
+    if theirs.dirty > stone.last_dirty_timestamp {
+        return None;
+    }
+    if theirs.contact_age_ms.is_some_and(|contact_age_ms| contact_age_ms < age_ms) {
+        return Some((Remedy::ForgetCancel, cancelled));
+    }
+    let registered_age_ms = theirs.content_since.age_ms.unwrap_or(u64::MAX);
+    let longest_way_ms = settings.longest_way_ms(cancelled.lease_duration_ms);
+    (registered_age_ms >= age_ms.min(longest_way_ms)).then_some((Remedy::Cancel, cancelled))
+}
+
+/// The instance has talked to the node of the row within two of its intervals.
+fn is_owned(row: &DigestRow, marked: &MarkedRecord) -> bool {
+    let secs = u64::from(marked.record.instance.lease.renewal_interval_secs.max(1).unsigned_abs());
+    row.contact_age_ms.is_some_and(|age_ms| age_ms <= 2_000 * secs)
 }
 
 /// Remembers the last round with one peer: only what shows twice in a row is mended, the rest is on its way.
@@ -155,15 +278,17 @@ const SHARE_PERCENT: usize = 5;
 /// What a round has found.
 #[derive(Clone, Debug)]
 pub enum Round {
-    /// These are to be sent.
+    /// These are to be sent, but for [`Remedy::ForgetCancel`], which is to be done here.
     Repairs(Vec<Repair>),
     /// So many that nothing is sent: somebody must look.
     TooMany(usize),
 }
 
 impl Rounds {
-    /// Takes what is ours to mend in this round and returns what has been so in the last one too.
-    pub fn confirm(&mut self, found: Vec<Repair>, registry_size: usize) -> Round {
+    /// Takes what is ours to mend in this round and returns what has been so in the last one too. What the queue is about
+    /// to tell the peer, or tells it just now, is no difference.
+    pub fn confirm(&mut self, mut found: Vec<Repair>, queue: &PeerQueue, registry_size: usize) -> Round {
+        found.retain(|repair| !queue.is_telling(&repair.key));
         let name =
             |repair: &Repair| (repair.key.app().clone(), InstanceId::clone(repair.key.id()), repair.remedy);
         let names: BTreeSet<_> = found.iter().map(name).collect();

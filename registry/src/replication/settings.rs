@@ -27,6 +27,15 @@ pub struct QueueSettings {
     pub sync_when_timestamp_differs: bool,
 }
 
+impl QueueSettings {
+    /// How long a cancel or an override operation may be on its way: afterwards no peer can hold the lease any more.
+    #[must_use]
+    pub const fn longest_way_ms(&self, lease_duration_ms: u64) -> u64 {
+        let life_ms = lease_duration_ms.saturating_mul(2);
+        life_ms.saturating_add(self.eviction_interval_ms).saturating_add(self.margin_ms)
+    }
+}
+
 impl Default for QueueSettings {
     fn default() -> Self {
         Self {

@@ -15,6 +15,8 @@ use super::settings::QueueSettings;
 pub(super) struct Slot {
     /// Newest record that the queue has heard of; `None` once the instance is gone.
     pub(super) record: Option<Arc<Record>>,
+    /// Dirty timestamp of the newest record that was cancelled, as long as the slot lives.
+    pub(super) cancelled_dirty: Option<i64>,
     /// What waits.
     pub(super) pending: Intents,
     /// What is on its way, without what has become pointless meanwhile.
@@ -60,6 +62,7 @@ impl Slot {
     pub(super) fn new(ticket: u64, now_ms: u64) -> Self {
         Self {
             record: None,
+            cancelled_dirty: None,
             pending: Intents::NONE,
             in_flight: None,
             ticket,
@@ -75,6 +78,11 @@ impl Slot {
     pub(super) fn learn(&mut self, record: &Arc<Record>) {
         self.lease_life_ms = record.lease.duration_ms.saturating_mul(2);
         self.record = (record.lease.eviction_timestamp == 0).then(|| Arc::clone(record));
+    }
+
+    /// Remembers which record was cancelled. What was cancelled before stays cancelled: the highest counts.
+    pub(super) fn note_cancelled(&mut self, dirty: i64) {
+        self.cancelled_dirty = self.cancelled_dirty.max(Some(dirty));
     }
 
     /// True if nothing waits and nothing is on its way.
@@ -116,8 +124,7 @@ impl Slot {
             None | Some(Weight::Register) => u64::MAX,
             Some(Weight::Heartbeat) => now_ms.saturating_add(self.renewal_interval_ms()),
             Some(Weight::Override | Weight::Cancel) => {
-                let life_ms = self.lease_life_ms.saturating_add(settings.eviction_interval_ms);
-                now_ms.saturating_add(life_ms).saturating_add(settings.margin_ms)
+                now_ms.saturating_add(settings.longest_way_ms(self.lease_life_ms / 2))
             }
         }
     }

@@ -6,6 +6,7 @@
 mod cancels;
 mod catalogue;
 mod clock_race;
+mod copies;
 mod deltas;
 mod evictions;
 mod groups;

@@ -107,9 +107,9 @@ fn a_record_that_a_cancel_overtook_is_not_adopted() {
     ours.cancel("i-1");
     let overridden = |dirty| Instance { overridden_status: Status::Down, ..says("i-1", Status::Up, dirty) };
     ours.pass(60_000);
-    assert!(ours.app.adopt(overridden(100), ours.now, &ours.rules).is_none());
+    assert!(ours.app.adopt(overridden(100), ours.now, &ours.rules).is_err());
     assert_eq!(ours.app.overrides().count(), 0, "a refused record leaves nothing behind");
-    assert!(ours.app.adopt(overridden(101), ours.now, &ours.rules).is_some());
+    assert!(ours.app.adopt(overridden(101), ours.now, &ours.rules).is_ok());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use heureka_protocol::{AppName, Status};
 use heureka_registry::invariants::check_application;
-use heureka_registry::{Application, LeaseExpiry, Origin, QuickRenewal, Record};
+use heureka_registry::{Application, LeaseExpiry, Mark, Origin, QuickRenewal, Record};
 
 use crate::support::{Node, says};
 
@@ -23,16 +23,17 @@ fn what_is_rebuilt_after_a_failed_step_goes_on_where_it_was() {
     node.app.set_status("i-2", Status::Down, None, Origin::Peer, node.now, &node.rules);
     node.set_status("i-3", Status::Down);
     node.pass(1_000);
-    let removed_ms = node.now.wall_ms;
+    let removed = node.now.mono_ms;
     node.app.remove_override("i-3", None, None, Origin::Client, node.now, &node.rules);
     node.app.cancel("i-4", Origin::Client, node.now, &node.rules);
     let known = |app: &Application| {
         let overrides: Vec<_> = app.overrides().map(|(id, _)| *app.override_of(id).unwrap()).collect();
-        let recorded = ["i-1", "i-2", "i-3"].map(|id| app.override_recorded_wall_ms(id));
-        (overrides, recorded, app.tombstones().count(), app.totals(), app.next_sequence())
+        let marks: Vec<_> = app.marked_records().map(|marked| (marked.content, marked.overridden)).collect();
+        (overrides, marks, app.tombstones().count(), app.totals(), app.next_sequence())
     };
     let before = known(&node.app);
-    assert_eq!((before.1[1], before.1[2], before.2), (0, removed_ms, 1));
+    assert_eq!(before.1[2].1, Mark { since_mono_ms: Some(removed), is_own: true });
+    assert!(!before.1[1].1.is_own && before.1[1].0.is_own && before.2 == 1);
     node.pass(5_000);
     let records: Vec<_> = node.app.records().cloned().collect();
     node.app = node.app.rebuilt(records, node.now, &node.rules);

@@ -1,7 +1,7 @@
 //! Tombstones: a cancel is not undone by what was already on its way (`replication.md` 9.3.3).
 
 use heureka_protocol::{Instance, Status};
-use heureka_registry::Origin;
+use heureka_registry::{Cancel, CancelOutcome, Origin, Sender};
 
 use crate::support::{Node, says};
 
@@ -51,8 +51,113 @@ fn a_client_or_a_newer_replica_always_may_and_ends_the_tombstone() {
     }
 }
 
+/// What a peer tells in a batch.
+fn told(node: &mut Node, sender: Sender, dirty: i64) -> bool {
+    let (now, rules) = (node.now, node.rules.clone());
+    node.app.register_from(says("i-1", Status::Up, dirty), sender, now, &rules).is_some()
+}
+
+fn cancel_by(node: &mut Node, told_by: Option<Sender>, last_dirty: Option<i64>) -> CancelOutcome {
+    let (now, rules) = (node.now, node.rules.clone());
+    let cancel = Cancel { told_by, last_dirty, ..Cancel::from(Origin::Peer) };
+    node.app.cancel_as("i-1", cancel, now, &rules)
+}
+
 #[test]
-fn a_registration_that_certainly_follows_the_cancel_lifts_it() {
+fn only_the_node_whose_own_cancel_it_was_ends_it_with_the_same_record() {
+    let (one, other) = (Sender::node("one", 0), Sender::node("other", 0));
+    for (told_by, sender, is_back) in [
+        (Some(one), one, true),
+        (Some(one), other, false),
+        (Some(one), Sender::node("one", 1), false),
+        (Some(one), Sender::unknown(1), false),
+        // A client's call to this node: nobody can know what came before it.
+        (None, one, false),
+    ] {
+        let mut node = Node::with_one();
+        assert!(cancel_by(&mut node, told_by, Some(100)).change().is_some());
+        assert_eq!(told(&mut node, sender, 100), is_back, "{told_by:?} {sender:?}");
+        if is_back {
+            continue;
+        }
+        node.pass(10_000);
+        assert!(told(&mut node, sender, 100), "after the quarantine it is back");
+    }
+}
+
+#[test]
+fn a_node_that_keeps_order_may_bring_an_earlier_clock_and_another_server_may_not() {
+    let ours = Sender::node("one", 0);
+    let mut node = Node::with_one();
+    cancel_by(&mut node, Some(ours), Some(100));
+    assert!(told(&mut node, ours, 40), "the instance is back, with an earlier clock");
+    let java = Sender::unknown(7);
+    let mut node = Node::with_one();
+    cancel_by(&mut node, Some(java), None);
+    node.pass(60_000);
+    assert!(
+        !told(&mut node, java, 99),
+        "D4: a late registration may stand behind a cancel in the same batch"
+    );
+    assert!(told(&mut node, java, 100));
+}
+
+#[test]
+fn a_cancel_that_names_its_record_ends_what_is_not_newer_known_or_not() {
+    let ours = Sender::node("one", 0);
+    let mut node = Node::with_one();
+    assert!(cancel_by(&mut node, Some(ours), Some(200)).change().is_some());
+    let other = Sender::node("other", 0);
+    node.pass(60_000);
+    assert!(!told(&mut node, other, 150), "what was cancelled was newer than what was here");
+    assert!(told(&mut node, other, 201));
+    let mut node = Node::new();
+    assert!(matches!(cancel_by(&mut node, Some(ours), Some(200)), CancelOutcome::NotFound));
+    assert!(!told(&mut node, other, 199) && !told(&mut node, other, 200) && told(&mut node, other, 201));
+}
+
+#[test]
+fn a_cancel_repeated_does_not_begin_the_quarantine_again() {
+    let (one, other) = (Sender::node("one", 0), Sender::node("other", 0));
+    let mut node = Node::with_one();
+    cancel_by(&mut node, Some(one), Some(100));
+    node.pass(9_999);
+    cancel_by(&mut node, Some(other), Some(100));
+    assert!(!told(&mut node, other, 100), "it is still the first one's cancel");
+    node.pass(1);
+    assert!(told(&mut node, other, 100));
+}
+
+#[test]
+fn the_next_life_of_an_instance_outlives_the_cancel_of_the_last_one() {
+    let mut node = Node::with_one();
+    node.register(says("i-1", Status::Up, 300));
+    node.set_status("i-1", Status::OutOfService);
+    assert!(matches!(cancel_by(&mut node, None, Some(200)), CancelOutcome::NewerStays(None)));
+    assert_eq!(node.statuses("i-1").0, Status::OutOfService, "an override of the new life stays too");
+    assert!(cancel_by(&mut node, None, Some(300)).change().is_some());
+    // Without comparing, nobody would make the two records equal again.
+    let mut node = Node::with_one();
+    node.rules.sync_when_timestamp_differs = false;
+    assert!(cancel_by(&mut node, None, Some(99)).change().is_some());
+}
+
+#[test]
+fn an_override_of_the_last_life_ends_with_it() {
+    let mut node = Node::with_one();
+    node.set_status("i-1", Status::OutOfService);
+    node.pass(10);
+    node.register_from(says("i-1", Status::Up, 300), Origin::Peer);
+    assert_eq!(node.statuses("i-1").2, Some(Status::OutOfService));
+    let CancelOutcome::NewerStays(Some(change)) = cancel_by(&mut node, None, Some(100)) else {
+        panic!("the override stayed")
+    };
+    assert!(!change.origin.is_sent_on());
+    assert_eq!(node.statuses("i-1"), (Status::Up, Status::Unknown, None));
+}
+
+#[test]
+fn a_tombstone_can_be_forgotten_when_the_instance_is_known_to_live() {
     let mut node = cancelled();
     node.app.lift_tombstone("i-1", 99, node.now);
     assert!(node.register_from(says("i-1", Status::Up, 100), Origin::Peer).is_none());

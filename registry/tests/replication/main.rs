@@ -4,10 +4,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails, also inside its helpers")]
 
 mod answers;
+mod arrivals;
 mod failures;
 mod histories;
 mod limits;
 mod merging;
+mod messages;
 mod pace;
+mod receiving;
 mod repairs;
+mod repairs_by_age;
 mod support;

@@ -9,6 +9,7 @@ use crate::support::{Sender, instance, shown};
 
 const SET: Intents = Intents::override_op(OverrideKind::Set);
 const REMOVED: Intents = Intents::override_op(OverrideKind::Removed);
+const STATED: Intents = Intents::override_op(OverrideKind::Stated);
 
 fn merged(all: &[Intents]) -> Vec<Action> {
     all.iter().copied().fold(Intents::NONE, Intents::then).actions().collect()
@@ -37,13 +38,16 @@ fn the_table_of_the_specification_holds() {
         (&[C, H], &[Cancel]),
         (&[C, C], &[Cancel]),
         (&[C, SET], &[Cancel]),
-        (&[C, R, SET], &[Cancel, Register]),
+        (&[C, R, SET], &[Cancel, StatusUpdate, Register]),
         (&[C, R, C], &[Cancel]),
         (&[SET, R], &[StatusUpdate, Register]),
         (&[SET, H], &[StatusUpdate]),
         (&[SET, C], &[Cancel]),
         (&[SET, REMOVED], &[DeleteStatusOverride, Register]),
         (&[R, SET, H, REMOVED], &[DeleteStatusOverride, Register]),
+        (&[STATED], &[StatusUpdate]),
+        (&[REMOVED, STATED], &[DeleteStatusOverride]),
+        (&[STATED, REMOVED], &[DeleteStatusOverride]),
     ];
     for (all, expected) in cases {
         assert_eq!(merged(all), *expected, "{all:?}");
@@ -52,7 +56,7 @@ fn the_table_of_the_specification_holds() {
 
 #[test]
 fn merging_does_not_depend_on_what_is_merged_first() {
-    let all = [Intents::NONE, Intents::REGISTER, Intents::HEARTBEAT, Intents::CANCEL, SET, REMOVED];
+    let all = [Intents::NONE, Intents::REGISTER, Intents::HEARTBEAT, Intents::CANCEL, SET, REMOVED, STATED];
     for a in all {
         for b in all {
             for c in all {

@@ -1,14 +1,13 @@
 //! Anti-entropy between two nodes of our kind (`replication.md` 9.3.4): who mends what, and only what stays wrong.
 
-use std::sync::Arc;
-
 use heureka_protocol::{AppName, Instance, Status};
 use heureka_registry::invariants::check_converged;
 use heureka_registry::replication::digest::{application_hash, content_hash};
 use heureka_registry::replication::{
-    DigestRow, Intents, Outcome, OwnApplication, Remedy, Repair, Round, Rounds, repairs_of,
+    Intents, Outcome, OwnApplication, PeerApplication, PeerQueue, QueueSettings, Remedy, Repair, Round,
+    Rounds, repairs_of,
 };
-use heureka_registry::{Application, Change, Heartbeat, Origin, Rules, StatusOutcome};
+use heureka_registry::{Application, Change, Heartbeat, Now, Origin, Rules, StatusOutcome};
 
 use crate::support::{APP, Receiver, Sender, at, instance};
 
@@ -19,12 +18,16 @@ fn empty() -> Application {
 }
 
 fn view(app: &Application) -> OwnApplication {
-    let recorded = |id: &str| app.override_recorded_wall_ms(id);
-    OwnApplication {
-        name: app.name().clone(),
-        records: app.records().map(|r| (Arc::clone(r), recorded(&r.instance.instance_id))).collect(),
-        tombstones: app.tombstones().map(|(id, stone)| (Arc::clone(id), *stone)).collect(),
-    }
+    OwnApplication::of(app, at(NOW_MS))
+}
+
+fn seen(app: &Application, now: Now) -> PeerApplication {
+    OwnApplication::of(app, now).for_peer(now)
+}
+
+/// What is to be mended at a peer that knows nothing.
+fn repairs_at_empty(app: &Application, now: Now) -> Vec<Repair> {
+    repairs_of(&view(app), &PeerApplication::default(), now, &QueueSettings::default())
 }
 
 fn register(app: &mut Application, id: &str, dirty: i64, origin: Origin) {
@@ -45,7 +48,13 @@ fn changed(outcome: StatusOutcome) -> Option<Change> {
 
 /// What one node would mend at the other, by name.
 fn remedies(ours: &Application, theirs: &Application) -> Vec<(String, Remedy)> {
-    let repairs = repairs_of(&view(ours), &view(theirs).rows(), at(NOW_MS));
+    remedies_at(ours, theirs, NOW_MS)
+}
+
+fn remedies_at(ours: &Application, theirs: &Application, at_ms: u64) -> Vec<(String, Remedy)> {
+    let now = at(at_ms);
+    let (ours, theirs) = (OwnApplication::of(ours, now), seen(theirs, now));
+    let repairs = repairs_of(&ours, &theirs, now, &QueueSettings::default());
     repairs.into_iter().map(|repair| (repair.key.id().to_string(), repair.remedy)).collect()
 }
 
@@ -119,10 +128,10 @@ fn only_the_node_that_the_instance_talks_to_brings_it() {
     assert_eq!(remedies(&owner, &empty()), one("i-1", Remedy::Register));
     assert!(remedies(&other, &empty()).is_empty());
     let later = at(NOW_MS + 60_001);
-    assert!(repairs_of(&view(&owner), &[], later).is_empty(), "not heard of for two intervals");
+    assert!(repairs_at_empty(&owner, later).is_empty(), "not heard of for two intervals");
     let beat = Heartbeat::default();
     owner.renew("i-1", &beat, Origin::Client, later, &Rules::default());
-    assert_eq!(repairs_of(&view(&owner), &[], later).len(), 1);
+    assert_eq!(repairs_at_empty(&owner, later).len(), 1);
 }
 
 #[test]
@@ -152,17 +161,18 @@ fn d7_d8_s50_the_last_operation_on_an_override_wins() {
     let (mut a, mut b) = (empty(), empty());
     register(&mut a, "i-1", 100, Origin::Client);
     register(&mut b, "i-1", 100, Origin::Peer);
-    set(&mut a, "i-1", Status::OutOfService, Origin::Client, NOW_MS + 10);
-    assert_eq!(remedies(&a, &b), one("i-1", Remedy::SetOverride));
-    assert!(remedies(&b, &a).is_empty());
-    set(&mut b, "i-1", Status::OutOfService, Origin::Peer, NOW_MS + 20);
-    remove(&mut b, "i-1", Origin::Client, NOW_MS + 30);
-    assert_eq!(remedies(&b, &a), one("i-1", Remedy::RemoveOverride));
-    assert!(remedies(&a, &b).is_empty(), "the older operation is not repeated");
+    let after = |secs: u64| NOW_MS + 1_000 * secs;
+    set(&mut a, "i-1", Status::OutOfService, Origin::Client, after(10));
+    assert_eq!(remedies_at(&a, &b, after(11)), one("i-1", Remedy::SetOverride));
+    assert!(remedies_at(&b, &a, after(11)).is_empty());
+    set(&mut b, "i-1", Status::OutOfService, Origin::Peer, after(20));
+    remove(&mut b, "i-1", Origin::Client, after(30));
+    assert_eq!(remedies_at(&b, &a, after(31)), one("i-1", Remedy::RemoveOverride));
+    assert!(remedies_at(&a, &b, after(31)).is_empty(), "the older operation is not repeated");
     // Node a has set it again since.
-    set(&mut a, "i-1", Status::Down, Origin::Client, NOW_MS + 40);
-    assert_eq!(remedies(&a, &b), one("i-1", Remedy::SetOverride));
-    assert!(remedies(&b, &a).is_empty());
+    set(&mut a, "i-1", Status::Down, Origin::Client, after(40));
+    assert_eq!(remedies_at(&a, &b, after(41)), one("i-1", Remedy::SetOverride));
+    assert!(remedies_at(&b, &a, after(41)).is_empty());
 }
 
 #[test]
@@ -177,10 +187,14 @@ fn d11_d12_other_content_with_the_same_timestamp_comes_from_the_owner() {
     assert!(remedies(&other, &owner).is_empty());
 }
 
+fn quiet() -> PeerQueue {
+    PeerQueue::new(QueueSettings::default())
+}
+
 fn found(ids: &[&str]) -> Vec<Repair> {
     let mut app = empty();
     ids.iter().for_each(|id| register(&mut app, id, 100, Origin::Client));
-    repairs_of(&view(&app), &[], at(NOW_MS))
+    repairs_at_empty(&app, at(NOW_MS))
 }
 
 #[test]
@@ -190,10 +204,10 @@ fn only_what_shows_in_two_rounds_is_mended() {
         Round::Repairs(repairs) => repairs.iter().map(|r| r.key.id().to_string()).collect::<Vec<_>>(),
         Round::TooMany(count) => panic!("{count}"),
     };
-    assert!(ids(rounds.confirm(found(&["a", "b"]), 100)).is_empty());
-    assert_eq!(ids(rounds.confirm(found(&["b", "c"]), 100)), ["b"]);
-    assert!(ids(rounds.confirm(Vec::new(), 100)).is_empty());
-    assert!(ids(rounds.confirm(found(&["b"]), 100)).is_empty());
+    assert!(ids(rounds.confirm(found(&["a", "b"]), &quiet(), 100)).is_empty());
+    assert_eq!(ids(rounds.confirm(found(&["b", "c"]), &quiet(), 100)), ["b"]);
+    assert!(ids(rounds.confirm(Vec::new(), &quiet(), 100)).is_empty());
+    assert!(ids(rounds.confirm(found(&["b"]), &quiet(), 100)).is_empty());
 }
 
 #[test]
@@ -201,16 +215,17 @@ fn a_large_difference_is_left_to_people() {
     let ids: Vec<String> = (0..51).map(|n| format!("i-{n}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let mut rounds = Rounds::default();
-    rounds.confirm(found(&ids), 1_000);
-    assert!(matches!(rounds.confirm(found(&ids), 1_000), Round::TooMany(51)));
-    assert!(matches!(rounds.confirm(found(&ids[..50]), 1_000), Round::Repairs(r) if r.len() == 50));
-    assert!(matches!(rounds.confirm(found(&ids[..20]), 20), Round::Repairs(r) if r.len() == 20));
+    rounds.confirm(found(&ids), &quiet(), 1_000);
+    assert!(matches!(rounds.confirm(found(&ids), &quiet(), 1_000), Round::TooMany(51)));
+    assert!(matches!(rounds.confirm(found(&ids[..50]), &quiet(), 1_000), Round::Repairs(r) if r.len() == 50));
+    assert!(matches!(rounds.confirm(found(&ids[..20]), &quiet(), 20), Round::Repairs(r) if r.len() == 20));
 }
 
 /// Sends the repairs of the sender through its queue and returns what they were.
 fn mend(sender: &mut Sender, receiver: &mut Receiver) -> usize {
-    let rows: Vec<DigestRow> = view(&receiver.app).rows();
-    let repairs = repairs_of(&view(&sender.app), &rows, sender.now());
+    let now = sender.now();
+    let (ours, theirs) = (OwnApplication::of(&sender.app, now), seen(&receiver.app, now));
+    let repairs = repairs_of(&ours, &theirs, now, &QueueSettings::default());
     for repair in &repairs {
         sender.queue.offer_repair(repair, sender.now_ms);
     }
@@ -235,7 +250,7 @@ fn repairs_make_the_peer_equal() {
     // From here on nothing of what happens reaches the peer by itself.
     let rules = Rules::default();
     let now = sender.now();
-    receiver.app.cancel("lacking", Origin::Eviction, now, &rules);
+    receiver.app.evict(&["lacking".into()], at(NOW_MS + 1_000_000), 0, &rules);
     set(&mut receiver.app, "freed", Status::OutOfService, Origin::Peer, NOW_MS);
     sender.set_status("overridden", Status::OutOfService);
     sender.set_status("freed", Status::OutOfService);
@@ -272,7 +287,7 @@ fn a_repair_of_what_has_changed_meanwhile_is_ignored() {
     sender.register("i-1");
     let batch = sender.take();
     sender.confirm(&batch);
-    let repairs = repairs_of(&view(&sender.app), &[], sender.now());
+    let repairs = repairs_at_empty(&sender.app, sender.now());
     sender.cancel_from("i-1", Origin::Peer);
     sender.queue.offer_repair(&repairs[0], sender.now_ms);
     assert_eq!(sender.queue.waiting(APP, "i-1"), Intents::NONE);

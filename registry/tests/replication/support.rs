@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use heureka_protocol::batch::{Action, ItemResponse};
 use heureka_protocol::{AppName, Instance, Status};
+use heureka_registry::replication::receive::{self, Circumstances, Incoming};
 use heureka_registry::replication::{Batch, Item, Outcome, PeerQueue, QueueSettings, Settled};
 use heureka_registry::{
     Application, Change, Heartbeat, Now, Origin, Renewal, RenewalAnswer, Rules, SplitMix64, StatusOutcome,
@@ -179,33 +180,27 @@ impl Receiver {
     }
 
     fn apply_item(&mut self, item: &Item, now: Now) -> u16 {
-        let (id, rules) = (item.key.id(), &self.rules);
-        let found = |outcome| if matches!(outcome, StatusOutcome::NotFound) { 404 } else { 200 };
-        if item.action == Action::Cancel {
-            return if self.app.cancel(id, Origin::Peer, now, rules).is_some() { 200 } else { 404 };
+        let sender = heureka_registry::Sender::node("sender", 0);
+        let circumstances = Circumstances { sender, is_copying: false };
+        let incoming = incoming(item);
+        receive::apply(&mut self.app, item.key.id(), incoming, circumstances, now, &self.rules).code
+    }
+}
+
+/// What a receiver reads of an item.
+fn incoming(item: &Item) -> Incoming {
+    let message = item.message();
+    let last_dirty = message.last_dirty_timestamp;
+    match item.action {
+        Action::Register => Incoming::Register(Box::new(message.record.unwrap().instance.clone())),
+        Action::Heartbeat => {
+            Incoming::Heartbeat(Heartbeat { last_dirty, overridden: message.overridden_status })
         }
-        let sent = &item.record.as_ref().unwrap().instance;
-        let dirty = Some(sent.last_dirty_timestamp);
-        match item.action {
-            Action::Register => {
-                // The sender has announced that it keeps order.
-                self.app.lift_tombstone(id, sent.last_dirty_timestamp, now);
-                self.app.register(sent.clone(), Origin::Peer, now, rules);
-                200
-            }
-            Action::Heartbeat => {
-                let override_in_force = Some(sent.overridden_status).filter(|s| *s != Status::Unknown);
-                let beat = Heartbeat { last_dirty: dirty, overridden: override_in_force };
-                match self.app.renew(id, &beat, Origin::Peer, now, rules).answer {
-                    RenewalAnswer::Renewed => 200,
-                    RenewalAnswer::Conflict(_) => 409,
-                    _ => 404,
-                }
-            }
-            Action::StatusUpdate => {
-                found(self.app.set_status(id, sent.status, dirty, Origin::Peer, now, rules))
-            }
-            _ => found(self.app.remove_override(id, Some(sent.status), dirty, Origin::Peer, now, rules)),
+        Action::Cancel => Incoming::Cancel { last_dirty },
+        Action::StatusUpdate => {
+            let (status, stored) = (message.status.unwrap(), message.overridden_status);
+            Incoming::SetStatus { status, stored, last_dirty }
         }
+        Action::DeleteStatusOverride => Incoming::RemoveOverride { status: message.status, last_dirty },
     }
 }

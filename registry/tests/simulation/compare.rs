@@ -1,18 +1,22 @@
 //! Anti-entropy: each node compares itself with each peer once a minute and mends what is its own (`replication.md` 9.3.4).
 
 use heureka_protocol::AppName;
+use heureka_registry::Now;
 use heureka_registry::replication::digest::application_hash;
-use heureka_registry::replication::{DigestRow, OwnApplication, Round, repairs_of};
+use heureka_registry::replication::{OwnApplication, PeerApplication, Remedy, Repair, Round, repairs_of};
 
 use crate::agenda::{Event, Life};
+use crate::bugs::Bug;
 use crate::node::Node;
-use crate::plan::{COMPARISON_MS, Plan};
+use crate::plan::Plan;
+use crate::truth::Stage;
 use crate::world::World;
 
 impl World {
     /// The next comparison of a node with a peer, with chance in it so that nodes do not do it in step.
     pub fn compare_later(&mut self, life: Life, peer: usize) {
-        let pause_ms = COMPARISON_MS * 4 / 5 + self.chance.range(0..COMPARISON_MS * 2 / 5);
+        let mean_ms = self.plan.comparison_ms;
+        let pause_ms = mean_ms * 4 / 5 + self.chance.range(0..mean_ms * 2 / 5);
         self.agenda.put(self.now_ms + pause_ms, Event::Compare { life, peer });
     }
 
@@ -28,40 +32,64 @@ impl World {
         if !self.nodes[peer].is_up || self.network.sick(peer).is_some() {
             return;
         }
-        let rows: Vec<(AppName, Vec<DigestRow>)> =
-            own_applications(&self.nodes[peer]).iter().map(|own| (own.name.clone(), own.rows())).collect();
-        self.agenda.put(self.now_ms + there_ms + back_ms, Event::Compared { life, peer, rows });
+        let now = self.node_now(peer);
+        let mut theirs: Vec<(AppName, PeerApplication)> = own_applications(&self.nodes[peer], now)
+            .iter()
+            .map(|own| (own.name.clone(), own.for_peer(now).aged_by(there_ms + back_ms)))
+            .collect();
+        if self.has(Bug::MendsTheYounger) {
+            theirs.iter_mut().for_each(|(_, app)| forget_ages(app));
+        }
+        self.agenda.put(self.now_ms + there_ms + back_ms, Event::Compared { life, peer, theirs });
     }
 
     /// The peer's rows are there.
-    pub fn compared(&mut self, life: Life, peer: usize, rows: &[(AppName, Vec<DigestRow>)]) {
+    pub fn compared(&mut self, life: Life, peer: usize, theirs: &[(AppName, PeerApplication)]) {
         if !self.is_alive(life) {
             return;
         }
         let n = life.node;
         let now = self.node_now(n);
         let mut found = Vec::new();
-        for own in own_applications(&self.nodes[n]) {
-            let theirs = rows.iter().find(|(name, _)| *name == own.name).map_or(&[][..], |(_, rows)| rows);
-            found.extend(repairs_of(&own, theirs, now));
+        let nothing = PeerApplication::default();
+        for own in own_applications(&self.nodes[n], now) {
+            let theirs = theirs.iter().find(|(name, _)| *name == own.name).map_or(&nothing, |(_, app)| app);
+            found.extend(repairs_of(&own, theirs, now, &self.plan.queue));
         }
         let size = usize::try_from(self.nodes[n].totals().leases).unwrap();
         let Some(link) = self.nodes[n].links.get_mut(&peer) else { return };
-        match link.rounds.confirm(found, size) {
+        match link.rounds.confirm(found, &link.queue, size) {
             Round::TooMany(_) => self.count("comparisons with too many differences"),
             Round::Repairs(repairs) => {
                 for repair in &repairs {
                     link.queue.offer_repair(repair, now.mono_ms);
                 }
-                for repair in repairs {
-                    // What a third node has taken from a client may still be on its way, and is reverted for some rounds.
-                    self.truths[Plan::who(repair.key.id())].doubt("mended by comparison");
-                    self.note(format_args!("{n} mends {} at {peer}: {:?}", repair.key.id(), repair.remedy));
-                    self.count(repair.remedy.as_str());
-                }
+                repairs.iter().for_each(|repair| self.mended(n, peer, repair));
             }
         }
         self.pump(n);
+    }
+
+    fn mended(&mut self, n: usize, peer: usize, repair: &Repair) {
+        let (who, id) = (Plan::who(repair.key.id()), repair.key.id());
+        if repair.remedy == Remedy::ForgetCancel {
+            self.on_app(n, who, |app, now, _| app.lift_tombstone(id, i64::MAX, now));
+        }
+        self.note(format_args!("{n} mends {id} at {peer}: {:?}", repair.remedy));
+        self.check_mending(n, peer, who, repair.remedy);
+        self.count(repair.remedy.as_str());
+    }
+
+    /// 9.3.4: what is newer is not undone while its word is on its way.
+    fn check_mending(&mut self, n: usize, peer: usize, who: usize, remedy: Remedy) {
+        let truth = &self.truths[who];
+        let (app, id) = (self.plan.app_of(who), &self.ids[who]);
+        let (ours, theirs) = (self.nodes[n].override_of(app, id), self.nodes[peer].override_of(app, id));
+        let undoes = remedy.override_kind().is_some() && theirs == truth.wanted && ours != truth.wanted;
+        let is_doubted = truth.doubt.is_some() || truth.stage == Stage::Cancelled;
+        self.require(is_doubted || !undoes, || {
+            format!("9.3.4: {n} undoes {theirs:?} of client {who} at {peer} with {ours:?}")
+        });
     }
 
     /// The digests of two nodes that hold the same are the same.
@@ -79,16 +107,14 @@ fn digests(node: &Node) -> Vec<u64> {
     apps.map(|app| application_hash(app.records())).collect()
 }
 
-fn own_applications(node: &Node) -> Vec<OwnApplication> {
-    node.apps
-        .values()
-        .map(|app| OwnApplication {
-            name: app.name().clone(),
-            records: app
-                .records()
-                .map(|record| (record.clone(), app.override_recorded_wall_ms(&record.instance.instance_id)))
-                .collect(),
-            tombstones: app.tombstones().map(|(id, tombstone)| (id.clone(), *tombstone)).collect(),
-        })
-        .collect()
+fn own_applications(node: &Node, now: Now) -> Vec<OwnApplication> {
+    node.apps.values().map(|app| OwnApplication::of(app, now)).collect()
+}
+
+/// The planted bug: whatever the peer has seems older than what we have.
+fn forget_ages(app: &mut PeerApplication) {
+    for row in &mut app.rows {
+        row.content_since.age_ms = None;
+        row.override_since.age_ms = None;
+    }
 }

@@ -59,7 +59,7 @@ impl World {
 
     fn look_at_living(&mut self, who: usize, place: &str) {
         let copies = self.copies(who);
-        if self.is_behind_its_cancel(who, &copies) {
+        if self.promise == Promise::Heartbeats && self.is_behind_its_cancel(who, &copies) {
             return self.count("behind their own cancel");
         }
         if self.plan.queue.slots_max < self.plan.clients {
@@ -124,12 +124,8 @@ impl World {
     }
 
     fn forget_doubt(&mut self, who: usize) {
-        let app = self.plan.app_of(who);
-        let has_orphan = self.nodes.iter().any(|node| node.override_of(app, &self.ids[who]).is_some());
         let truth = &mut self.truths[who];
-        truth.wanted = None;
-        truth.weak = None;
-        truth.doubt = has_orphan.then_some("an override without a lease");
+        (truth.wanted, truth.weak, truth.doubt) = (None, None, None);
     }
 
     fn holders(&self, who: usize) -> Vec<usize> {

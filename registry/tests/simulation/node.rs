@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use heureka_protocol::{AppName, InstanceId, Status, StatusCounts};
+use heureka_protocol::{AppName, Status, StatusCounts};
 use heureka_registry::eviction_plan::Compensation;
-use heureka_registry::replication::{Batch, PeerQueue, Rounds};
+use heureka_registry::replication::{Arrivals, Batch, PeerQueue, Rounds};
 use heureka_registry::{
-    Application, DeltaLog, LeaseExpiry, LeaseTotals, MinuteCounter, Now, Record, SelfPreservation, Tombstone,
+    Application, DeltaLog, LeaseExpiry, LeaseTotals, MinuteCounter, Now, Record, SelfPreservation,
 };
 
 use crate::agenda::Life;
+use crate::disk::{Image, KeptCancels};
 use crate::plan::Plan;
 use crate::world::EPOCH_MS;
 
@@ -27,17 +28,6 @@ pub struct Link {
     pub dropped: u64,
 }
 
-/// What a node has written to its disk.
-#[derive(Clone, Debug, Default)]
-pub struct Image {
-    pub saved_ms: u64,
-    pub records: Vec<Arc<Record>>,
-    pub overrides: Vec<(AppName, InstanceId, Status)>,
-    pub tombstones: Vec<(AppName, InstanceId, Tombstone)>,
-    /// Its monotonic time when it was written: tombstones count on that clock.
-    pub mono_ms: u64,
-}
-
 /// A node.
 #[derive(Debug)]
 pub struct Node {
@@ -46,6 +36,8 @@ pub struct Node {
     pub is_member: bool,
     pub is_up: bool,
     pub is_open: bool,
+    /// The lists of the peers are on their way.
+    pub is_copying: bool,
     pub is_leaving: bool,
     /// Wall clock minus true time.
     pub wall_offset_ms: i64,
@@ -60,6 +52,10 @@ pub struct Node {
     pub minute: MinuteCounter,
     pub protection: SelfPreservation,
     pub compensation: Compensation,
+    /// Batches that have come in.
+    pub arrivals: Arrivals,
+    /// What the writer knows of cancels.
+    pub cancels: KeptCancels,
     /// The last snapshot.
     pub disk: Option<Image>,
     /// What a snapshot at the very end would have held.
@@ -74,10 +70,8 @@ pub struct Seen {
     pub lease_ends: BTreeMap<usize, u64>,
     /// When what was last done for each client was sent.
     pub last_sent_ms: BTreeMap<usize, u64>,
-    /// Clients whose cancel was heard of, and when it was sent.
-    pub cancels: BTreeMap<usize, u64>,
-    /// Whose cancel made the tombstone of a client; `None` for its own.
-    pub cancelled_by: BTreeMap<usize, Option<usize>>,
+    /// The last batch of every life of every node with each client.
+    pub last_batches: BTreeMap<(Life, usize), u64>,
     /// Renewals of this minute and of the last one.
     pub renewals: (u64, u64),
 }
@@ -90,6 +84,7 @@ impl Node {
             is_member: false,
             is_up: false,
             is_open: false,
+            is_copying: false,
             is_leaving: false,
             wall_offset_ms: 0,
             mono_base_ms: 0,
@@ -101,6 +96,8 @@ impl Node {
             minute: MinuteCounter::new(),
             protection: SelfPreservation::new(plan.protection),
             compensation: Compensation::new(),
+            arrivals: Arrivals::default(),
+            cancels: KeptCancels::default(),
             disk: None,
             last: None,
             seen: Seen::default(),
@@ -161,27 +158,13 @@ impl Node {
         *end = if is_renewal { (*end).max(end_ms) } else { end_ms };
     }
 
-    pub fn image(&self, true_ms: u64) -> Image {
-        let with_name = |app: &Application| app.name().clone();
-        Image {
-            saved_ms: true_ms,
-            mono_ms: self.now(true_ms).mono_ms,
-            records: self.records().map(Arc::clone).collect(),
-            overrides: self
-                .apps
-                .values()
-                .flat_map(|app| {
-                    app.overrides().map(move |(id, s)| (with_name(app), InstanceId::clone(id), s))
-                })
-                .collect(),
-            tombstones: self
-                .apps
-                .values()
-                .flat_map(|app| {
-                    app.tombstones().map(move |(id, t)| (with_name(app), InstanceId::clone(id), *t))
-                })
-                .collect(),
-        }
+    pub fn image(&self, now: Now) -> Image {
+        Image::of(self.apps.values(), &self.cancels, now)
+    }
+
+    /// The name under which its batches come in, if it says one.
+    pub fn name(life: Life, are_ours: bool) -> Option<String> {
+        are_ours.then(|| format!("{}-{}", life.node, life.number))
     }
 
     /// How often its queues were told something.

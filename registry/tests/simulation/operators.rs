@@ -5,7 +5,6 @@ use heureka_registry::replication::OverrideKind;
 use heureka_registry::{ChangeKind, Origin, StatusOutcome};
 
 use crate::agenda::Event;
-use crate::truth::Stage;
 use crate::world::World;
 
 impl World {
@@ -18,7 +17,7 @@ impl World {
             return;
         }
         self.doubt_if_overlapping(who, n);
-        if !self.plan.rules.store_equal_override && self.untold(n, who).override_op {
+        if !self.plan.are_ours && !self.plan.rules.store_equal_override && self.untold(n, who).override_op {
             self.truths[who].doubt("merged while equal overrides are not stored");
         }
         let removes = self.truths[who].wanted.is_some() && self.chance.permille(600);
@@ -27,7 +26,7 @@ impl World {
         } else {
             Some(self.chance.pick(&[Status::OutOfService, Status::OutOfService, Status::Down, Status::Up]))
         };
-        if !self.plan.rules.store_equal_override && status == Some(Status::Down) {
+        if !self.plan.are_ours && !self.plan.rules.store_equal_override && status == Some(Status::Down) {
             // A peer at which the instance reports DOWN keeps the override that it has.
             self.truths[who].doubt("DOWN set while equal overrides are not stored");
         }
@@ -50,7 +49,7 @@ impl World {
                 let mono_ms = self.node_now(n).mono_ms;
                 let told = self.nodes[n].told();
                 let stored = self.nodes[n].override_of(self.plan.app_of(who), &self.ids[who]);
-                if set.is_some() && stored != set {
+                if !self.plan.are_ours && set.is_some() && stored != set {
                     // Nothing was stored here, and yet the peers are told, as Java does it (defect D9).
                     self.truths[who].doubt("told but not stored");
                 }
@@ -71,9 +70,6 @@ impl World {
                 if change.record.instance.status == Status::Unknown {
                     // The instance is asked once what it reports; if that answer gets lost, nobody asks again.
                     truth.doubt("the reported status is not known here");
-                }
-                if truth.stage == Stage::Cancelled {
-                    truth.doubt("an operation on what was cancelled");
                 }
                 self.wrote(n, who, true, Some(change));
             }

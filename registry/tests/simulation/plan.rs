@@ -9,9 +9,6 @@ use crate::truth::Promise;
 /// Names of the applications.
 pub const APPS: [&str; 3] = ["ORDERS", "USERS", "STOCK"];
 
-/// Time between two comparisons with a peer.
-pub const COMPARISON_MS: u64 = 60_000;
-
 /// Shape of one history.
 #[derive(Debug)]
 pub struct Plan {
@@ -36,8 +33,12 @@ pub struct Plan {
     pub operate_ms: u64,
     /// How long a sender waits for an answer.
     pub timeout_ms: u64,
-    /// Nodes compare themselves with each other, as nodes of our kind do; towards Java they cannot.
+    /// All are nodes of our kind and say so. Otherwise they tell one another no more than Java servers do.
+    pub are_ours: bool,
+    /// Nodes compare themselves with each other,
     pub compares: bool,
+    /// after about this time again. Production does it once a minute; more often is more dangerous.
+    pub comparison_ms: u64,
     pub rules: Rules,
     pub queue: QueueSettings,
     pub protection: ProtectionSettings,
@@ -64,6 +65,7 @@ impl Plan {
         };
         let protection = ProtectionSettings { enabled: chance.permille(500), ..Default::default() };
         let members = if chance.permille(700) { places } else { places - 1 };
+        let are_ours = chance.permille(700);
         Self {
             places,
             members,
@@ -78,7 +80,9 @@ impl Plan {
             act_ms: chance.pick(&[5_000, 20_000, 60_000]),
             operate_ms: chance.pick(&[3_000, 10_000, 40_000]),
             timeout_ms: chance.pick(&[200, 200, 1_000]),
-            compares: chance.permille(700),
+            are_ours,
+            compares: are_ours && chance.permille(700),
+            comparison_ms: chance.pick(&[5_000, 15_000, 60_000]),
             rules,
             queue,
             protection,
@@ -86,10 +90,15 @@ impl Plan {
     }
 
     /// What is promised is repaired by then: the longest pause of a queue, three rounds of heartbeats, and the way; with
-    /// anti-entropy three rounds of that more (`replication.md` 9.3.4).
+    /// anti-entropy three rounds of that more (`replication.md` 9.3.4), after the time that a word may be on its way.
     pub fn rounds_ms(&self, promise: Promise) -> u64 {
         let pauses_ms = 2 * self.queue.congestion_pause_ms.1;
-        let comparisons_ms = if promise == Promise::AntiEntropy { 3 * COMPARISON_MS } else { 0 };
+        let comparisons_ms = match promise {
+            Promise::AntiEntropy => {
+                3 * self.comparison_ms + self.queue.longest_way_ms(self.duration_secs * 1000)
+            }
+            Promise::Heartbeats => 0,
+        };
         pauses_ms + 3 * self.renewal_secs * 1000 + 5_000 + comparisons_ms
     }
 

@@ -1,17 +1,13 @@
-//! Batches: from a queue over the network to the receiver, and the outcome back to the queue.
+//! Batches: from a queue over the network, and the outcome back to the queue.
 
-use heureka_protocol::Status;
-use heureka_protocol::batch::{Action, ItemResponse};
+use heureka_protocol::batch::Action;
 use heureka_protocol::draft::{InstanceDraft, Registration};
 use heureka_registry::replication::{Batch, DropReason, Effect, Key, Outcome, Sick};
-use heureka_registry::{Lease, Tombstone};
 
 use crate::agenda::{Event, Life};
 use crate::bugs::Bug;
 use crate::plan::Plan;
-use crate::receiver::{Applied, apply_item};
-use crate::truth::Stage;
-use crate::wire::{Parcel, WireItem, conflict, pack, plain};
+use crate::wire::{Parcel, WireItem, pack, plain};
 use crate::world::World;
 
 impl World {
@@ -102,7 +98,8 @@ impl World {
     fn launch(&mut self, n: usize, peer: usize, batch: &Batch) {
         let life = self.nodes[n].life();
         let patience_ms = self.now_ms + self.plan.timeout_ms;
-        let items = pack(batch);
+        let are_ours = self.plan.are_ours;
+        let items = pack(batch, are_ours);
         if self.is_traced() {
             let words: Vec<String> = items.iter().map(WireItem::text).collect();
             self.note(format_args!("{n} -> {peer} #{}: {}", batch.number(), words.join(", ")));
@@ -116,6 +113,7 @@ impl World {
             from: life,
             to: peer,
             number,
+            order: are_ours.then(|| batch.order()),
             launched_ms: self.now_ms,
             items,
             is_copy: false,
@@ -159,145 +157,6 @@ impl World {
         }
     }
 
-    fn apply(&mut self, parcel: &Parcel) -> Vec<ItemResponse> {
-        let n = parcel.to;
-        let told = self.nodes[n].told();
-        self.note(format_args!("{n} applies #{} of {}", parcel.number, parcel.from.node));
-        let answers: Vec<ItemResponse> =
-            parcel.items.iter().map(|item| self.apply_one(parcel, item)).collect();
-        if self.has(Bug::BatchTwice) {
-            for item in parcel.items.iter().rev() {
-                self.apply_one(parcel, item);
-            }
-        }
-        // P-1: nothing of it is sent on.
-        self.require_told(n, told, 0);
-        self.check_effects(parcel, &answers);
-        self.pump(n);
-        answers
-    }
-
-    fn apply_one(&mut self, parcel: &Parcel, item: &WireItem) -> ItemResponse {
-        let n = parcel.to;
-        if self.is_lost(item) {
-            return plain(200);
-        }
-        if item.action != Action::Register && self.nodes[n].app(&item.app).is_none() {
-            self.note_applied(parcel, item, false);
-            return plain(404);
-        }
-        let before = self.record(n, item.who).cloned();
-        let keeps_order = self.nodes[n].seen.cancelled_by.get(&item.who) == Some(&Some(parcel.from.node));
-        let now = self.node_now(n);
-        let tombstone = self.nodes[n].app(&item.app).and_then(|app| app.tombstone(&item.id, now));
-        let mut sent = item.clone();
-        if self.has(Bug::StaleRegisterWins)
-            && let (Some(instance), Some(before)) = (&mut sent.instance, &before)
-        {
-            instance.last_dirty_timestamp =
-                instance.last_dirty_timestamp.max(before.instance.last_dirty_timestamp);
-        }
-        let Applied { code, conflict: newer, change, is_renewal } =
-            self.on_app(n, item.who, |app, now, rules| apply_item(app, &sent, keeps_order, now, rules));
-        self.note_applied(parcel, item, change.is_some());
-        if item.action == Action::Register && change.is_some() && before.is_none() {
-            self.note_revival(item, tombstone);
-        }
-        if is_renewal {
-            self.renewed(n, item.who);
-        } else if code == 200 && matches!(item.action, Action::StatusUpdate | Action::DeleteStatusOverride) {
-            self.nodes[n].note_lease(item.who, true, self.now_ms, &self.plan);
-        } else if item.action == Action::Register && change.is_some() {
-            self.nodes[n].note_lease(item.who, false, self.now_ms, &self.plan);
-        }
-        if let Some(change) = change {
-            self.absorb(n, change);
-        }
-        if item.action == Action::Cancel && code == 200 {
-            self.nodes[n].seen.cancelled_by.insert(item.who, Some(parcel.from.node));
-            self.require_tombstone(n, item.who);
-        }
-        if let (Some(before), Some(instance)) = (before, &item.instance)
-            && before.instance.last_dirty_timestamp > instance.last_dirty_timestamp
-        {
-            let kept = self.record(n, item.who).map(|record| record.instance.metadata.clone());
-            self.require(kept.as_ref() == Some(&before.instance.metadata), || {
-                format!("R-3: an older registration replaced {} at {n}", item.id)
-            });
-        }
-        newer.map_or_else(|| plain(code), |record| conflict(&record, self.node_now(n)))
-    }
-
-    /// A cancelled instance is back because of a peer that has not heard of the cancel.
-    fn note_revival(&mut self, item: &WireItem, tombstone: Option<Tombstone>) {
-        let truth = &mut self.truths[item.who];
-        if truth.stage == Stage::Cancelled {
-            truth.weaken(match tombstone {
-                // The node is new, or knew no such instance when it heard of the cancel.
-                None => "nothing here remembered the cancel",
-                // It cannot be told from an instance that is back.
-                Some(stone) if Some(stone.last_dirty_timestamp) == item.dirty => {
-                    "registered again after the quarantine"
-                }
-                // A cancel does not say which copy it meant.
-                Some(_) => "the tombstone was older than the cancel",
-            });
-        }
-    }
-
-    /// Planted losses: the sender believes that all was well.
-    fn is_lost(&self, item: &WireItem) -> bool {
-        match item.action {
-            Action::Cancel => self.has(Bug::CancelLost),
-            Action::StatusUpdate | Action::DeleteStatusOverride => self.has(Bug::OverrideNotSent),
-            Action::Heartbeat | Action::Register => false,
-        }
-    }
-
-    /// What an item that was overtaken on its way puts in doubt.
-    fn note_applied(&mut self, parcel: &Parcel, item: &WireItem, has_changed: bool) {
-        let (n, who) = (parcel.to, item.who);
-        if item.action == Action::Cancel {
-            self.nodes[n].seen.cancels.insert(who, parcel.launched_ms);
-        }
-        if item.action == Action::Heartbeat && !has_changed {
-            return;
-        }
-        let last_ms = self.nodes[n].seen.last_sent_ms.entry(who).or_default();
-        let is_overtaken = parcel.launched_ms < *last_ms;
-        *last_ms = parcel.launched_ms.max(*last_ms);
-        if is_overtaken {
-            self.truths[who].doubt("overtaken on the way");
-            self.truths[who].weaken("overtaken on the way");
-        }
-    }
-
-    /// A batch that was answered in time has had its effect: the last item of each instance holds.
-    fn check_effects(&mut self, parcel: &Parcel, answers: &[ItemResponse]) {
-        let n = parcel.to;
-        for (place, (item, answer)) in parcel.items.iter().zip(answers).enumerate() {
-            let is_last = parcel.items[place + 1..].iter().all(|later| later.who != item.who);
-            if !is_last || answer.status_code != 200 || self.is_lost(item) {
-                continue;
-            }
-            let record = self.record(n, item.who);
-            let holds = match item.action {
-                Action::Cancel => record.is_none(),
-                Action::Register => {
-                    let is_refused = self.nodes[n]
-                        .app(&item.app)
-                        .is_some_and(|app| app.tombstone(&item.id, self.node_now(n)).is_some());
-                    is_refused || record.is_some_and(|r| Some(r.instance.last_dirty_timestamp) >= item.dirty)
-                }
-                Action::StatusUpdate => record.is_some_and(|record| {
-                    item.status == Some(Status::Unknown) || Some(record.instance.status) == item.status
-                }),
-                Action::Heartbeat | Action::DeleteStatusOverride => record.is_some(),
-            };
-            self.require(holds, || format!("5: {} had no effect at {n}", item.text()));
-        }
-    }
-
     /// The outcome of a batch is known to its sender.
     pub fn settle(&mut self, life: Life, peer: usize, number: u64, outcome: Outcome) {
         if !self.is_alive(life) {
@@ -319,12 +178,6 @@ impl World {
         for effect in settled.effects {
             match effect {
                 Effect::Adopt { key, instance } => self.adopt(n, peer, &key, *instance),
-                Effect::Dropped { reason: DropReason::Rejected(_), key, .. }
-                | Effect::Dropped { reason: DropReason::Poison, key, .. } => {
-                    let who = Plan::who(key.id());
-                    self.truths[who].doubt("refused by a peer");
-                    self.truths[who].weaken("refused by a peer");
-                }
                 Effect::Dropped { .. } => {}
             }
         }
@@ -365,18 +218,17 @@ impl World {
             return self.require(false, || format!("the record of {} cannot be read", key.id()));
         };
         self.count("newer records of peers");
-        let duration_ms = Lease::duration_ms_of(&theirs.lease);
         let told = self.nodes[n].told();
         let change = self.on_app(n, who, |app, now, rules| app.adopt(theirs, now, rules));
         match change {
-            Some(change) => {
+            Ok(change) => {
                 self.nodes[n].note_lease(who, false, self.now_ms, &self.plan);
                 self.absorb(n, change);
                 self.require_told(n, told, 0);
             }
-            None => {
+            Err(cancelled) => {
                 if let Some(link) = self.nodes[n].links.get_mut(&peer) {
-                    link.queue.offer_cancel(key.app(), key.id(), duration_ms, now.mono_ms);
+                    link.queue.offer_cancel(key, cancelled, now.mono_ms);
                 }
             }
         }
@@ -392,10 +244,6 @@ impl World {
         let is_more = dropped > std::mem::replace(&mut link.dropped, dropped);
         if is_more {
             self.count("writes given up");
-            for truth in &mut self.truths {
-                truth.doubt("given up by a queue");
-                truth.weaken("given up by a queue");
-            }
         }
     }
 }

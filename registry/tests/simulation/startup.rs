@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use heureka_protocol::{AppName, Instance, Status, StatusCounts};
-use heureka_registry::{Application, Lease, Now, Origin, Record, Tombstone};
+use heureka_protocol::{Instance, InstanceId, Status, StatusCounts};
+use heureka_registry::replication::newest_copies;
+use heureka_registry::{Application, Now, Origin, Record};
 
 use crate::agenda::{Event, Life, Memory};
 use crate::bugs::Bug;
-use crate::node::Image;
+use crate::disk::Image;
 use crate::plan::Plan;
 use crate::truth::Stage;
 use crate::world::World;
-
-/// Beyond this age a snapshot gives back overrides and tombstones only.
-const SNAPSHOT_AGE_MAX_MS: u64 = 3_600_000;
 
 impl World {
     pub fn start(&mut self, n: usize, memory: Memory) {
@@ -30,6 +28,7 @@ impl World {
         node.is_up = true;
         node.mono_base_ms = base_ms;
         node.links = links;
+        node.is_copying = true;
         let life = node.life();
         let image = match memory {
             Memory::Nothing => None,
@@ -48,55 +47,50 @@ impl World {
         self.agenda.put(save_ms, Event::Save { life });
     }
 
-    /// What a restart gives back (`snapshots/`): leases count from now, tombstones and overrides stay.
+    /// What a restart gives back: leases count from now, tombstones and overrides stay.
     fn restore(&mut self, n: usize, image: Image) {
         self.count("restarts from disk");
         let now = self.node_now(n);
-        let elapsed_ms = self.now_ms - image.saved_ms;
-        let is_usable = elapsed_ms <= SNAPSHOT_AGE_MAX_MS;
-        let ignores_tombstones = self.has(Bug::RestartResurrects);
         for who in 0..self.plan.clients {
-            self.doubt_image(who, n, &image);
+            self.doubt_image(who, n, &image, now);
         }
-        let names: Vec<AppName> = crate::plan::APPS.iter().map(|name| AppName::new(name)).collect();
-        for name in names {
-            let is_cancelled =
-                |id: &str| image.tombstones.iter().any(|(app, dead, _)| *app == name && **dead == *id);
-            let mut records: Vec<Arc<Record>> = image
-                .records
-                .iter()
-                .filter(|record| is_usable && record.instance.app == name)
-                .filter(|record| ignores_tombstones || !is_cancelled(&record.instance.instance_id))
-                .map(|record| Arc::new(reborn(record, now.mono_ms)))
-                .collect();
-            if ignores_tombstones {
-                records.extend(self.resurrected(n, &name, now.mono_ms));
-            }
-            let overrides = image.overrides.iter().filter(|(app, ..)| *app == name);
-            let overrides = overrides.map(|(_, id, status)| (Arc::clone(id), *status));
-            let mut app = Application::from_records(name.clone(), records, overrides, 1, now);
-            for (_, id, old) in image.tombstones.iter().filter(|(app, ..)| *app == name) {
-                let age_ms = image.mono_ms - old.cancelled_mono_ms + elapsed_ms;
-                let left_ms = old.until_mono_ms.saturating_sub(image.mono_ms).saturating_sub(elapsed_ms);
-                if left_ms > 0 {
-                    let tombstone = Tombstone {
-                        last_dirty_timestamp: old.last_dirty_timestamp,
-                        cancelled_mono_ms: now.mono_ms.saturating_sub(age_ms),
-                        until_mono_ms: now.mono_ms + left_ms,
-                    };
-                    app.restore_tombstone(Arc::clone(id), tombstone, &self.plan.rules);
-                }
-            }
-            self.nodes[n].apps.insert(name, app);
+        let resurrects = self.has(Bug::RestartResurrects);
+        let (mut apps, cancels) = image.restored(now, &self.plan.rules, resurrects);
+        if resurrects {
+            apps.iter_mut().for_each(|app| self.resurrect(n, app, now));
         }
+        let is_warm = apps.iter().any(|app| !app.is_empty());
+        self.nodes[n].cancels = cancels;
+        self.nodes[n].apps = apps.into_iter().map(|app| (app.name().clone(), app)).collect();
         self.settle_restored(n, &image);
+        if is_warm {
+            self.open(n);
+        }
     }
 
     /// The planted bug: the snapshot still holds what was cancelled.
-    fn resurrected(&self, n: usize, name: &AppName, mono_ms: u64) -> Vec<Arc<Record>> {
-        let Some(disk) = &self.nodes[n].disk else { return Vec::new() };
-        let here = disk.records.iter().filter(|record| record.instance.app == *name);
-        here.map(|record| Arc::new(reborn(record, mono_ms))).collect()
+    fn resurrect(&self, n: usize, app: &mut Application, now: Now) {
+        let Some(disk) = &self.nodes[n].disk else { return };
+        let name = app.name().clone();
+        for record in disk.records(now).iter().filter(|record| record.instance.app == name) {
+            app.register(record.instance.clone(), Origin::StartUp, now, &self.plan.rules);
+        }
+    }
+
+    /// Queries are answered, and the timers run.
+    fn open(&mut self, n: usize) {
+        if self.nodes[n].is_open {
+            return;
+        }
+        let now = self.node_now(n);
+        let node = &mut self.nodes[n];
+        let totals = node.totals();
+        node.protection.observe(totals);
+        node.protection.open(now);
+        node.is_open = true;
+        let life = node.life();
+        self.agenda.put(self.now_ms + 60_000, Event::Minute { life });
+        self.agenda.put(self.now_ms + self.plan.rules.eviction_interval_ms, Event::Sweep { life });
     }
 
     fn settle_restored(&mut self, n: usize, image: &Image) {
@@ -104,10 +98,7 @@ impl World {
         for record in &records {
             let who = Plan::who(&record.instance.instance_id);
             self.nodes[n].note_lease(who, false, self.now_ms, &self.plan);
-            let was_cancelled = image
-                .tombstones
-                .iter()
-                .any(|(app, id, _)| *app == record.instance.app && *id == record.instance.instance_id);
+            let was_cancelled = image.has_cancel(&record.instance.app, &record.instance.instance_id);
             let id = record.instance.instance_id.clone();
             self.require(!was_cancelled, || format!("a restart of {n} brought back {id}"));
         }
@@ -115,11 +106,11 @@ impl World {
     }
 
     /// A snapshot that differs from what the cluster agreed on meanwhile is not corrected by heartbeats.
-    fn doubt_image(&mut self, who: usize, n: usize, image: &Image) {
+    fn doubt_image(&mut self, who: usize, n: usize, image: &Image, now: Now) {
         let (app, id) = (self.plan.app_of(who), self.ids[who].clone());
-        let kept = image.records.iter().find(|record| record.instance.instance_id == id);
-        let stored = image.overrides.iter().find(|(name, owner, _)| **name == *app && *owner == id);
-        let stored = stored.map(|(_, _, status)| *status);
+        let records = image.records(now);
+        let kept = records.iter().find(|record| record.instance.instance_id == id);
+        let stored = image.override_of(app, &id);
         let truth = &mut self.truths[who];
         if kept.is_some() && truth.stage == Stage::Cancelled {
             truth.weaken("a snapshot from before the cancel");
@@ -143,7 +134,8 @@ impl World {
         if !self.is_alive(life) {
             return;
         }
-        self.nodes[life.node].disk = Some(self.nodes[life.node].image(self.now_ms));
+        let now = self.node_now(life.node);
+        self.nodes[life.node].disk = Some(self.nodes[life.node].image(now));
         let next_ms = self.now_ms + self.chance.range(1_000..60_000);
         self.agenda.put(next_ms, Event::Save { life });
     }
@@ -154,32 +146,24 @@ impl World {
             return;
         }
         let n = life.node;
-        let mut newest: BTreeMap<usize, Instance> = BTreeMap::new();
+        let asked_mono_ms = self.node_now(n).mono_ms;
+        let mut lists: Vec<Instance> = Vec::new();
         for peer in self.members() {
             let answers = self.nodes[peer].is_open && self.network.is_open(n, peer);
-            if peer == n || !answers {
-                continue;
-            }
-            for record in self.nodes[peer].records() {
-                let instance = &record.instance;
-                let known = newest.get(&Plan::who(&instance.instance_id)).map(|i| i.last_dirty_timestamp);
-                let is_better = known.is_none_or(|known| {
-                    (known < instance.last_dirty_timestamp) != (self.bug == Some(Bug::OlderCopyWins))
-                });
-                if is_better {
-                    newest.insert(Plan::who(&instance.instance_id), instance.clone());
-                }
+            if peer != n && answers {
+                lists.extend(self.nodes[peer].records().map(|record| record.instance.clone()));
             }
         }
-        self.check_copies(n, &newest);
-        let instances: Vec<Instance> = newest.into_values().collect();
+        let copies = if self.has(Bug::OlderCopyWins) { oldest_copies(lists) } else { newest_copies(lists) };
+        self.check_copies(n, &copies);
         let copy_ms = self.now_ms + self.chance.range(5..400);
-        self.agenda.put(copy_ms, Event::Copy { life, instances });
+        self.agenda.put(copy_ms, Event::Copy { life, asked_mono_ms, instances: copies });
     }
 
-    fn check_copies(&mut self, n: usize, newest: &BTreeMap<usize, Instance>) {
-        for (who, copy) in newest {
-            let (app, id) = (self.plan.app_of(*who), self.ids[*who].clone());
+    fn check_copies(&mut self, n: usize, newest: &[Instance]) {
+        for copy in newest {
+            let who = Plan::who(&copy.instance_id);
+            let (app, id) = (self.plan.app_of(who), self.ids[who].clone());
             let others: Vec<Instance> = (self.nodes.iter())
                 .filter(|node| node.place != n && node.is_up)
                 .filter_map(|node| node.record(app, &id).map(|record| record.instance.clone()))
@@ -193,62 +177,61 @@ impl World {
                 format!("6.4: {n} takes a copy of {id} that is not the newest")
             });
             if others.iter().any(|other| !is_same_content(other, copy)) {
-                self.truths[*who].doubt("copied while the peers differed");
+                self.truths[who].doubt("copied while the peers differed");
             }
         }
     }
 
     /// The copies become records; then the node opens.
-    pub fn copy(&mut self, life: Life, instances: Vec<Instance>) {
+    pub fn copy(&mut self, life: Life, asked_mono_ms: u64, copies: Vec<Instance>) {
         if !self.is_alive(life) {
             return;
         }
         let n = life.node;
         let told = self.nodes[n].told();
         if self.has(Bug::CopyDeletes) {
-            self.delete_what_is_not_in(n, &instances);
+            self.delete_what_is_not_in(n, &copies);
         }
         let before: Vec<Arc<Record>> = self.nodes[n].records().cloned().collect();
-        for instance in instances {
-            self.copy_one(n, instance);
+        for copy in copies {
+            self.copy_one(n, copy, asked_mono_ms);
         }
         for record in before {
             let is_there = self.record(n, Plan::who(&record.instance.instance_id)).is_some();
             self.require(is_there, || format!("6.4: the copy removed {}", record.instance.instance_id));
         }
         self.require_told(n, told, 0);
-        let now = self.node_now(n);
-        let node = &mut self.nodes[n];
-        let totals = node.totals();
-        node.protection.observe(totals);
-        node.protection.open(now);
-        node.is_open = true;
-        self.agenda.put(self.now_ms + 60_000, Event::Minute { life });
-        self.agenda.put(self.now_ms + self.plan.rules.eviction_interval_ms, Event::Sweep { life });
+        self.nodes[n].is_copying = false;
+        self.open(n);
         self.pump(n);
     }
 
-    fn copy_one(&mut self, n: usize, instance: Instance) {
-        let who = Plan::who(&instance.instance_id);
-        let heard_ms = self.nodes[n].seen.cancels.get(&who).copied();
-        let is_cancelled = self.truths[who].stage == Stage::Cancelled;
-        if is_cancelled && heard_ms.is_some() {
-            // The list is older than the cancel, which found nothing here and therefore left no tombstone.
-            return;
-        }
+    fn copy_one(&mut self, n: usize, copy: Instance, asked_mono_ms: u64) {
+        let who = Plan::who(&copy.instance_id);
         let existing = self.record(n, who).map(|record| record.instance.clone());
-        if existing.is_some_and(|mine| !is_same_content(&mine, &instance)) {
+        if existing.is_some_and(|mine| !is_same_content(&mine, &copy)) {
             self.truths[who].doubt("a copy beside something else");
         }
-        if is_cancelled && heard_ms.is_none() {
+        let undoes = self.has(Bug::CopyUndoesCancel);
+        let app = self.nodes[n].app(&copy.app);
+        let stone = app.and_then(|app| app.tombstone(&copy.instance_id, self.node_now(n)));
+        let is_later_here = stone.is_some_and(|stone| {
+            copy.last_dirty_timestamp <= stone.last_dirty_timestamp
+                || (stone.is_blank && stone.cancelled_mono_ms >= asked_mono_ms)
+        });
+        let change = self.on_app(n, who, |app, now, rules| {
+            if undoes {
+                app.lift_tombstone(&copy.instance_id, i64::MAX, now);
+            }
+            app.register_copy(copy, asked_mono_ms, now, rules)
+        });
+        let Some(change) = change else { return };
+        self.require(!is_later_here, || format!("6.4: the copy brought {} back at {n}", change.id));
+        if self.truths[who].stage == Stage::Cancelled {
             self.truths[who].weaken("copied from a peer that had not heard of the cancel");
         }
-        let change =
-            self.on_app(n, who, |app, now, rules| app.register(instance, Origin::StartUp, now, rules));
-        if let Some(change) = change {
-            self.nodes[n].note_lease(who, false, self.now_ms, &self.plan);
-            self.absorb(n, change);
-        }
+        self.nodes[n].note_lease(who, false, self.now_ms, &self.plan);
+        self.absorb(n, change);
     }
 
     fn delete_what_is_not_in(&mut self, n: usize, instances: &[Instance]) {
@@ -265,13 +248,16 @@ impl World {
     }
 }
 
-/// The record as it comes back: with a fresh grace of one lease.
-fn reborn(record: &Record, mono_ms: u64) -> Record {
-    let old = &record.lease;
-    let born = Now { mono_ms, wall_ms: old.registration_timestamp };
-    let mut lease = Lease::starting(born, old.duration_ms);
-    lease.service_up_timestamp = old.service_up_timestamp;
-    Record { instance: record.instance.clone(), reported_status: record.reported_status, lease }
+/// The planted bug.
+fn oldest_copies(lists: Vec<Instance>) -> Vec<Instance> {
+    let mut oldest: BTreeMap<InstanceId, Instance> = BTreeMap::new();
+    for copy in lists {
+        let known = oldest.get(&copy.instance_id).map(|known| known.last_dirty_timestamp);
+        if known.is_none_or(|known| known > copy.last_dirty_timestamp) {
+            oldest.insert(InstanceId::clone(&copy.instance_id), copy);
+        }
+    }
+    oldest.into_values().collect()
 }
 
 /// The same to everybody who reads the registry.

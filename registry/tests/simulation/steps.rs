@@ -100,7 +100,9 @@ impl World {
             if self.is_traced() {
                 self.note(format_args!("    {n}: {:?} of {} by {:?}", change.kind, change.id, change.origin));
             }
+            let now = self.node_now(n);
             let node = &mut self.nodes[n];
+            node.cancels.take(&change, now, &self.plan.rules);
             let log = node.logs.entry(change.app.clone()).or_default();
             log.push(Arc::clone(&change.record), change.kind.action(), mono_ms);
             log.expire(mono_ms.saturating_sub(RETENTION_MS));
@@ -166,11 +168,6 @@ impl World {
         let overlaps = self.nodes.iter().any(|node| node.place != n && is_untold(node, who, self));
         if overlaps {
             self.truths[who].doubt("writes through two nodes at once");
-        }
-        let own = self.nodes[n].override_of(self.plan.app_of(who), &self.ids[who]);
-        let is_known = self.record(n, who).is_some();
-        if is_known && own != self.truths[who].wanted {
-            self.truths[who].doubt("a write at a node with another override");
         }
     }
 

@@ -59,7 +59,7 @@ impl World {
     }
 
     pub fn link(&self) -> Link {
-        let queue = PeerQueue::new(self.plan.queue);
+        let queue = PeerQueue::on_link(self.plan.queue, 0, self.now_ms * 1_000);
         Link { queue, flights: BTreeMap::new(), rounds: Rounds::default(), wake_ms: None, dropped: 0 }
     }
 
@@ -134,7 +134,7 @@ impl World {
         let node = &mut self.nodes[n];
         let (disk, wall_offset_ms) = (node.disk.clone(), node.wall_offset_ms);
         let (life, is_member) = (node.life, node.is_member);
-        let last = node.image(now_ms);
+        let last = node.image(node.now(now_ms));
         *node = Node { life, is_member, wall_offset_ms, disk, last: Some(last), ..fresh };
     }
 

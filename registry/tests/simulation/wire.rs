@@ -1,10 +1,11 @@
-//! What travels: items with exactly the members that the wire has for their action (`replication.md` 2.7), as they were
-//! when the batch left. Only a peer's newer record really becomes JSON and is read again.
+//! What travels: items with exactly the members that the wire has for their action, as they were when the batch left. A
+//! peer's newer record really becomes JSON and is read again.
 
 use heureka_protocol::batch::{Action, ItemResponse, OutgoingResponse, read_responses, write_responses};
 use heureka_protocol::{AppName, Instance, InstanceId, Limits, Status};
-use heureka_registry::replication::{Batch, Item};
-use heureka_registry::{Now, Record};
+use heureka_registry::replication::receive::Incoming;
+use heureka_registry::replication::{Batch, BatchOrder, Item};
+use heureka_registry::{Heartbeat, Now, Record};
 
 use crate::agenda::Life;
 use crate::plan::Plan;
@@ -15,6 +16,8 @@ pub struct Parcel {
     pub from: Life,
     pub to: usize,
     pub number: u64,
+    /// Its place among the others, which only nodes of our kind tell.
+    pub order: Option<BatchOrder>,
     pub launched_ms: u64,
     pub items: Vec<WireItem>,
     /// A repetition by the network; nobody waits for its answer.
@@ -37,20 +40,35 @@ pub struct WireItem {
 }
 
 impl WireItem {
-    fn of(item: &Item) -> Self {
-        let instance = item.record.as_ref().map(|record| &record.instance);
-        let overridden = instance.map(|instance| instance.overridden_status);
+    fn of(item: &Item, are_ours: bool) -> Self {
+        let message = item.message();
+        // What a Java server does not write.
+        let has_dirty = are_ours || item.action != Action::Cancel;
+        let has_override = are_ours || item.action == Action::Heartbeat;
         Self {
             app: item.key.app().clone(),
             id: InstanceId::clone(item.key.id()),
             who: Plan::who(item.key.id()),
             action: item.action,
-            dirty: instance.map(|instance| instance.last_dirty_timestamp),
-            overridden: overridden
-                .filter(|status| item.action == Action::Heartbeat && *status != Status::Unknown),
-            status: instance.map(|instance| status_of(instance, item.action)),
-            instance: instance.filter(|_| item.action == Action::Register).cloned().map(Box::new),
+            dirty: message.last_dirty_timestamp.filter(|_| has_dirty),
+            overridden: message.overridden_status.filter(|_| has_override),
+            status: message.status,
+            instance: message.record.map(|record| Box::new(record.instance.clone())),
         }
+    }
+
+    /// What the receiver reads; `None` if it makes no sense.
+    pub fn incoming(&self) -> Option<Incoming> {
+        let last_dirty = self.dirty;
+        Some(match self.action {
+            Action::Register => Incoming::Register(self.instance.clone()?),
+            Action::Heartbeat => Incoming::Heartbeat(Heartbeat { last_dirty, overridden: self.overridden }),
+            Action::Cancel => Incoming::Cancel { last_dirty },
+            Action::StatusUpdate => {
+                Incoming::SetStatus { status: self.status?, stored: self.overridden, last_dirty }
+            }
+            Action::DeleteStatusOverride => Incoming::RemoveOverride { status: self.status, last_dirty },
+        })
     }
 
     pub fn text(&self) -> String {
@@ -61,22 +79,14 @@ impl WireItem {
     }
 }
 
-/// An override operation tells the override: the instance may have reported DOWN since, and then shows that instead.
-fn status_of(instance: &Instance, action: Action) -> Status {
-    match (action, instance.overridden_status) {
-        (Action::StatusUpdate, overridden) if overridden != Status::Unknown => overridden,
-        _ => instance.status,
-    }
-}
-
 /// A dirty timestamp as people can read it.
 pub fn short(dirty: i64) -> i64 {
     dirty - crate::world::EPOCH_MS
 }
 
-/// The items of a batch.
-pub fn pack(batch: &Batch) -> Vec<WireItem> {
-    batch.items().iter().map(WireItem::of).collect()
+/// The items of a batch, between nodes of our kind or as Java servers write them.
+pub fn pack(batch: &Batch, are_ours: bool) -> Vec<WireItem> {
+    batch.items().iter().map(|item| WireItem::of(item, are_ours)).collect()
 }
 
 /// Answers without a record.

@@ -60,6 +60,7 @@ impl World {
         let mut chance = Chance::new(seed);
         let mut plan = Plan::draw(&mut chance);
         let skew = |chance: &mut Chance| i64::try_from(chance.range(0..120_000)).unwrap() - 60_000;
+        plan.are_ours |= promise == Promise::AntiEntropy;
         plan.compares |= promise == Promise::AntiEntropy;
         let nodes = (0..plan.places).map(|place| Node::new(place, &plan)).collect();
         let clients: Vec<Client> = (0..plan.clients)
@@ -157,9 +158,9 @@ impl World {
             Event::Save { life } => self.save(life),
             Event::Start { node, memory } => self.start(node, memory),
             Event::Compare { life, peer } => self.compare(life, peer),
-            Event::Compared { life, peer, rows } => self.compared(life, peer, &rows),
+            Event::Compared { life, peer, theirs } => self.compared(life, peer, &theirs),
             Event::Ask { life } => self.ask(life),
-            Event::Copy { life, instances } => self.copy(life, instances),
+            Event::Copy { life, asked_mono_ms, instances } => self.copy(life, asked_mono_ms, instances),
             Event::Left { life } => self.left(life),
             Event::Weather => self.weather(),
             Event::Trouble => self.trouble(),

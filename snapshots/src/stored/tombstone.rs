@@ -56,11 +56,9 @@ impl StoredTombstone {
         let left_ms = self.until_timestamp.saturating_sub(now.wall_ms).min(whole_ms);
         let left_ms = u64::try_from(left_ms).ok().filter(|left_ms| *left_ms > 0)?;
         let age_ms = u64::try_from(now.wall_ms.saturating_sub(self.cancelled_timestamp)).unwrap_or(0);
-        Some(Tombstone {
-            last_dirty_timestamp: self.last_dirty_timestamp,
-            cancelled_mono_ms: now.mono_ms.saturating_sub(age_ms),
-            until_mono_ms: now.mono_ms.saturating_add(left_ms),
-        })
+        let (cancelled_mono_ms, until_mono_ms) =
+            (now.mono_ms.saturating_sub(age_ms), now.mono_ms.saturating_add(left_ms));
+        Some(Tombstone::restored(self.last_dirty_timestamp, cancelled_mono_ms, until_mono_ms))
     }
 }
 

@@ -9,14 +9,15 @@ mod take;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use heureka_protocol::{AppName, InstanceId};
+use heureka_protocol::InstanceId;
 
+use crate::application::CancelledHere;
 use crate::change::{Change, ChangeKind, Origin};
 use crate::record::Record;
 
 use super::backoff::Backoff;
 use super::batch::Item;
-use super::intents::{Intents, OverrideKind};
+use super::intents::{Intents, OverrideKind, Weight};
 use super::key::{Key, Named};
 use super::lanes::{Lane, Lanes};
 use super::repair::{Remedy, Repair};
@@ -33,6 +34,7 @@ type Slots = HashMap<Key, Slot, foldhash::fast::RandomState>;
 #[derive(Debug)]
 pub struct PeerQueue {
     settings: QueueSettings,
+    link: u64,
     slots: Slots,
     lanes: Lanes,
     flights: BTreeMap<u64, Flight>,
@@ -63,8 +65,16 @@ impl PeerQueue {
     /// An empty queue.
     #[must_use]
     pub fn new(settings: QueueSettings) -> Self {
+        Self::on_link(settings, 0, 0)
+    }
+
+    /// An empty queue of one of several links of a node. Its batches have higher numbers than `last_batch`, the last one
+    /// that an earlier queue on the same link can have sent.
+    #[must_use]
+    pub fn on_link(settings: QueueSettings, link: u64, last_batch: u64) -> Self {
         Self {
             settings,
+            link,
             slots: Slots::default(),
             lanes: Lanes::default(),
             flights: BTreeMap::new(),
@@ -74,7 +84,7 @@ impl PeerQueue {
             batch_limit: settings.batch_items_max,
             early_sent_ms: None,
             next_ticket: 0,
-            next_batch: 0,
+            next_batch: last_batch,
             next_sweep_ms: 0,
             is_draining: false,
             tally: Tally::default(),
@@ -86,7 +96,11 @@ impl PeerQueue {
     pub fn offer(&mut self, change: &Change, now_ms: u64) {
         if change.origin.is_sent_on() {
             let key = Key::new(change.app.clone(), InstanceId::clone(&change.id));
-            self.merge(key, intents_of(change.kind), Some(&change.record), now_ms);
+            let intents = intents_of(change.kind);
+            let slot = self.merge(key, intents, Some(&change.record), now_ms);
+            if let Some(slot) = slot.filter(|_| intents.has_cancel()) {
+                slot.note_cancelled(change.record.instance.last_dirty_timestamp);
+            }
         } else {
             self.observe(change, now_ms);
         }
@@ -103,6 +117,8 @@ impl PeerQueue {
     /// Takes a client's operation on an override that changed nothing here: Java tells its peers all the same, and one
     /// of them may have missed the first time (`replication.md` 2.1).
     pub fn offer_override(&mut self, record: &Arc<Record>, kind: OverrideKind, now_ms: u64) {
+        let is_stored = record.instance.overridden_status == record.instance.status;
+        let kind = if kind == OverrideKind::Set && !is_stored { OverrideKind::Stated } else { kind };
         self.merge(Key::of(&record.instance), Intents::override_op(kind), Some(record), now_ms);
     }
 
@@ -116,13 +132,9 @@ impl PeerQueue {
             // replace an override. So the peer's override goes first, then the registration brings ours.
             Remedy::SetOverride => Intents::REGISTER.then(Intents::override_op(OverrideKind::Removed)),
             Remedy::RemoveOverride => Intents::override_op(OverrideKind::Removed),
+            Remedy::ForgetCancel => return,
             Remedy::Cancel => {
-                return self.offer_cancel(
-                    repair.key.app(),
-                    repair.key.id(),
-                    repair.lease_duration_ms,
-                    now_ms,
-                );
+                return self.offer_cancel(&repair.key, repair.cancelled, now_ms);
             }
         };
         if let Some(record) = &repair.record
@@ -133,10 +145,10 @@ impl PeerQueue {
     }
 
     /// Takes a cancel for this peer only: it holds what was cancelled here (`replication.md` 9.3.3, 409 body).
-    pub fn offer_cancel(&mut self, app: &AppName, id: &str, lease_duration_ms: u64, now_ms: u64) {
-        let key = Key::new(app.clone(), InstanceId::from(id));
-        if let Some(slot) = self.merge(key, Intents::CANCEL, None, now_ms) {
-            slot.lease_life_ms = slot.lease_life_ms.max(lease_duration_ms.saturating_mul(2));
+    pub fn offer_cancel(&mut self, key: &Key, cancelled: CancelledHere, now_ms: u64) {
+        if let Some(slot) = self.merge(key.clone(), Intents::CANCEL, None, now_ms) {
+            slot.lease_life_ms = slot.lease_life_ms.max(cancelled.lease_duration_ms.saturating_mul(2));
+            slot.note_cancelled(cancelled.last_dirty_timestamp);
         }
     }
 
@@ -231,6 +243,14 @@ impl PeerQueue {
     pub fn waiting(&self, app: &str, id: &str) -> Intents {
         let name = (app, id);
         self.slots.get(&name as &dyn Named).map_or(Intents::NONE, |slot| slot.pending)
+    }
+
+    /// True if the peer is about to be told what has become of an instance, or is being told: more than that it lives.
+    #[must_use]
+    pub fn is_telling(&self, key: &Key) -> bool {
+        let Some(slot) = self.slots.get(key as &dyn Named) else { return false };
+        let flying = slot.in_flight.map_or(Intents::NONE, |flight| flight.intents);
+        [slot.pending, flying].iter().any(|intents| intents.weight() > Some(Weight::Heartbeat))
     }
 
     /// Length of the pause that the peer's failures have caused; 0 if it is well.

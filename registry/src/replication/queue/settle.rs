@@ -33,7 +33,7 @@ impl PeerQueue {
         now_ms: u64,
         random: &mut dyn Random,
     ) -> Settled {
-        let Some(flight) = self.flights.remove(&batch.number) else { return Settled::default() };
+        let Some(flight) = self.flights.remove(&batch.number()) else { return Settled::default() };
         let items = flight.items;
         match outcome {
             Outcome::Answered(answers) if answers.len() == items.len() => {

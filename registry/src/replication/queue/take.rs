@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::record::Record;
+use crate::replication::arrivals::BatchOrder;
 use crate::replication::batch::{Batch, DropReason, Item};
-use crate::replication::intents::Intents;
+use crate::replication::intents::{Intents, OverrideKind};
 use crate::replication::key::Key;
 use crate::replication::lanes::Lane;
-use crate::replication::slot::InFlight;
+use crate::replication::slot::{InFlight, Slot};
 
 use super::{Flight, PeerQueue};
 
@@ -172,7 +173,7 @@ impl PeerQueue {
                 self.place(&key, now_ms);
                 continue;
             }
-            items.extend(items_of(&key, slot.pending, record.as_ref()));
+            items.extend(items_of(&key, slot, record.as_ref()));
             waited_ms.push(now_ms.saturating_sub(slot.since_ms));
             slot.in_flight = Some(InFlight {
                 intents: slot.pending,
@@ -189,8 +190,11 @@ impl PeerQueue {
 
     fn launch(&mut self, items: Vec<Item>, waited_ms: Vec<u64>, has_suspects: bool) -> Batch {
         self.next_batch += 1;
-        let batch = Batch { number: self.next_batch, items: items.into(), waited_ms: waited_ms.into() };
-        self.flights.insert(batch.number, Flight { items: Arc::clone(&batch.items), has_suspects });
+        let number = self.next_batch;
+        let oldest = self.flights.first_key_value().map_or(number, |(oldest, _)| *oldest);
+        let order = BatchOrder { link: self.link, number, oldest };
+        let batch = Batch { order, items: items.into(), waited_ms: waited_ms.into() };
+        self.flights.insert(number, Flight { items: Arc::clone(&batch.items), has_suspects });
         batch
     }
 }
@@ -208,11 +212,15 @@ fn is_pointless(pending: Intents, record: Option<&Record>) -> bool {
     }
 }
 
-fn items_of(key: &Key, intents: Intents, record: Option<&Arc<Record>>) -> impl Iterator<Item = Item> {
-    let sendable = intents.actions().filter(move |action| *action == Action::Cancel || record.is_some());
+fn items_of(key: &Key, slot: &Slot, record: Option<&Arc<Record>>) -> impl Iterator<Item = Item> {
+    let cancelled_dirty = slot.cancelled_dirty;
+    let is_stated = slot.pending.override_kind() == Some(OverrideKind::Stated);
+    let sendable = slot.pending.actions().filter(move |action| *action == Action::Cancel || record.is_some());
     sendable.map(move |action| Item {
         key: key.clone(),
         action,
         record: record.filter(|_| action != Action::Cancel).map(Arc::clone),
+        is_stated,
+        cancelled_dirty: cancelled_dirty.filter(|_| action == Action::Cancel),
     })
 }

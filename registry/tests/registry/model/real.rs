@@ -96,7 +96,8 @@ impl Real {
     }
 
     pub fn adopt(&mut self, who: Who, said: Said, mark: usize) -> Outcome {
-        let change = self.apps[who.app].adopt(Self::instance(who, said, mark), self.now, &self.rules);
+        let adopted = self.apps[who.app].adopt(Self::instance(who, said, mark), self.now, &self.rules);
+        let change = adopted.ok();
         self.outcome(who.app, Answer::Done(change.is_some()), change)
     }
 
