@@ -46,8 +46,7 @@ impl Application {
             return Ok(None);
         }
         let mut instance = record.instance.clone();
-        // Java's class marker is no entry: no reader takes it for one, so it would never be equal on two nodes.
-        for (key, value) in entries.into_iter().filter(|(key, _)| key != "@class") {
+        for (key, value) in entries {
             instance.metadata.insert(key, value);
         }
         instance.metadata.shrink();
