@@ -8,6 +8,7 @@ use std::time::Duration;
 use actix_web::dev::Server;
 use actix_web::web::Data;
 use heureka_config::{Invocation, Settings};
+use heureka_protocol::AppName;
 use tokio::sync::oneshot;
 
 use crate::node::{self, Node, RunningNode};
@@ -141,6 +142,15 @@ struct Started {
     node: Data<Node>,
 }
 
+/// True if the node is in its own registry, or shall not be: it registers right after it has opened.
+fn is_registered(node: &Node) -> bool {
+    let (client, own) = (&node.settings.client, &node.settings.instance);
+    let registers = client.register_with_eureka && !client.peer_urls().is_empty();
+    let view = node.registry.shared().view();
+    let app = view.app(&AppName::new(&own.app_name));
+    !registers || app.is_some_and(|app| app.get(&own.instance_id).is_some())
+}
+
 fn run(
     start: impl FnOnce() -> anyhow::Result<(RunningNode, Server)>,
     patience: Duration,
@@ -151,7 +161,7 @@ fn run(
         let Ok((running, server)) = start() else { return };
         let serving = actix::spawn(server);
         let opened = async {
-            while !running.node.registry.shared().is_opened() {
+            while !running.node.registry.shared().is_opened() || !is_registered(&running.node) {
                 tokio::time::sleep(OPENING_LOOK).await;
             }
         };
