@@ -62,7 +62,7 @@ pub async fn until_same_hash(one: &Server, two: &Server, patience: Duration) -> 
 }
 
 /// Waits until the delta shows nothing any more, but not for ever: a server may have been started without
-/// [`SHORT_DELTA`], or keep its answers for a while.
+/// `SHORT_DELTA`, or keep its answers for a while.
 ///
 /// # Errors
 /// If the server fails.
