@@ -19,8 +19,9 @@ _STATE = _ALWAYS | {"lastDirtyTimestamp", "status"}
 ITEM_MEMBERS = {
     "Register": (_STATE | {"instanceInfo"}, set()),
     "Heartbeat": (_STATE, {"overriddenStatus"}),
-    "Cancel": (_ALWAYS, set()),
-    "StatusUpdate": (_STATE, set()),
+    # Members of the Java class that Java itself leaves out here: nothing reads them there.
+    "Cancel": (_ALWAYS, {"lastDirtyTimestamp"}),
+    "StatusUpdate": (_STATE, {"overriddenStatus"}),
     "DeleteStatusOverride": (_STATE, set()),
 }
 INSTANCE_MEMBERS = {
