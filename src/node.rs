@@ -306,7 +306,7 @@ fn start_all(
     }
     // Before the first request can come in.
     let has_peers = source.known().is_none_or(|listed| !listed.is_empty());
-    let copying = has_peers.then(|| node.start_copy.begin());
+    let copying = has_peers.then(|| node.start_copy.begin(node.registry.shared()));
     let Listener { server, address, closing } = listener::bind(&node)?;
     let fetching = Fetching::start(&node)?;
     let interval = Duration::from_millis(node.settings.registry.asg.update_interval_ms);

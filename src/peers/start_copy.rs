@@ -3,8 +3,11 @@
 //! While it is, an instance that is not known here may be known in a moment. A client that is told 404 meanwhile registers
 //! again, and everybody hears of an instance that never left. So such a request waits, briefly, and is then answered.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use heureka_actors::Shared;
+use heureka_actors::shared::Copying;
 use tokio::sync::watch;
 
 /// Longest wait of a request: shorter than clients wait for an answer, longer than a copy takes from peers that are well.
@@ -15,8 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct StartCopy(watch::Sender<bool>);
 
 /// As long as it lives, the copy is on its way.
-#[derive(Debug)]
-pub struct OnItsWay(watch::Sender<bool>);
+pub struct OnItsWay {
+    state: watch::Sender<bool>,
+    _remembers: Option<Copying>,
+}
 
 impl Default for StartCopy {
     fn default() -> Self {
@@ -25,11 +30,16 @@ impl Default for StartCopy {
 }
 
 impl StartCopy {
-    /// From now on the copy is on its way.
+    /// From now on the copy is on its way, and the registry remembers cancels of what it does not know yet: a peer may tell
+    /// them before the first list is asked for.
     #[must_use]
-    pub fn begin(&self) -> OnItsWay {
+    pub fn begin(&self, registry: &Arc<Shared>) -> OnItsWay {
+        self.hold(Some(registry.start_copying()))
+    }
+
+    fn hold(&self, remembers: Option<Copying>) -> OnItsWay {
         self.0.send_replace(true);
-        OnItsWay(self.0.clone())
+        OnItsWay { state: self.0.clone(), _remembers: remembers }
     }
 
     /// Waits for the copy. False, and at once, if there was nothing to wait for.
@@ -45,7 +55,7 @@ impl StartCopy {
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
-        self.0.send_replace(false);
+        self.state.send_replace(false);
     }
 }
 
@@ -57,7 +67,7 @@ mod tests {
     async fn who_asks_waits_for_the_copy_and_not_longer_than_patience() {
         let copy = StartCopy::default();
         assert!(!copy.arrives().await, "nothing is on its way");
-        let on_its_way = copy.begin();
+        let on_its_way = copy.hold(None);
         let started = tokio::time::Instant::now();
         let ends = async {
             tokio::time::sleep(Duration::from_millis(300)).await;
@@ -66,7 +76,7 @@ mod tests {
         let (arrived, ()) = tokio::join!(copy.arrives(), ends);
         assert!(arrived && started.elapsed() == Duration::from_millis(300));
         assert!(!copy.arrives().await, "it has come");
-        let _never_ends = copy.begin();
+        let _never_ends = copy.hold(None);
         assert!(copy.arrives().await);
         assert_eq!(started.elapsed(), Duration::from_millis(300) + PATIENCE);
     }

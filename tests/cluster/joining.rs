@@ -1,5 +1,7 @@
 //! Nodes that come, go and come back (`replication.md` 10.7).
 
+use heureka::node::start_with_peers;
+use heureka::peers::source::{Listing, PeerSource};
 use serde_json::json;
 
 use super::network::Mode;
@@ -176,4 +178,25 @@ fn a_node_that_a_peer_takes_for_its_last_life_is_there_again_at_once() {
     for node in [0, 1] {
         cluster.until_shown(node, "EUREKA", "node-0", |i| i["status"] == "UP");
     }
+}
+
+/// Peers that nobody can tell.
+struct Unknown;
+
+impl PeerSource for Unknown {
+    fn list(&self) -> Listing {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[actix_web::test]
+async fn s58_what_peers_cancel_is_remembered_from_the_first_request_on() {
+    let alone =
+        [("server.port", "0"), ("server.address", "127.0.0.1"), ("heureka.snapshots.enabled", "false")];
+    let settings = heureka_config::Settings::from_properties(&alone).expect("settings");
+    let (running, server) = start_with_peers(settings, Box::new(Unknown)).expect("a node");
+    let serving = actix_web::rt::spawn(server);
+    assert!(running.node.registry.shared().is_copying(), "before any list has been asked for");
+    running.stop().await;
+    serving.await.expect("no panic").expect("stopped");
 }
