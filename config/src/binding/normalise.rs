@@ -134,8 +134,9 @@ impl Normalised {
         };
         match (transform, &place) {
             (Transform::NamedUrls, _) => {
-                let pairs =
-                    crate::sources::split_list(&property.value).filter_map(|pair| pair.split_once(';'));
+                // A URL without a name is told as one.
+                let pairs = crate::sources::split_list(&property.value)
+                    .map(|pair| pair.split_once(';').unwrap_or(("", pair)));
                 self.values.extend(pairs.map(|(region, url)| {
                     value(Place::Entry(region.trim().to_owned()), url.trim().to_owned())
                 }));

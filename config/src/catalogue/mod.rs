@@ -300,7 +300,8 @@ pub(crate) enum Form {
     Map,
 }
 
-fn has_keys_below(canonical: &str) -> bool {
+/// True for the name of a section: other keys lie below it.
+pub(crate) fn has_keys_below(canonical: &str) -> bool {
     let prefix = format!("{canonical}.");
     let is_key = INDEX.by_canonical.keys().any(|name| name.starts_with(&prefix));
     is_key || INDEX.families.iter().any(|(family, _)| family.starts_with(&prefix))

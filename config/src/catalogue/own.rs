@@ -40,7 +40,7 @@ pub(super) const OWN: &[KeySpec] = &[
         "heureka.limits.header-bytes",
         Kind::Size,
         "16KB",
-        "Largest request line with headers; more is answered 431.",
+        "Largest request line with headers; more is answered 431. At least 1 KB.",
     ),
     acts(
         "heureka.limits.header-timeout-ms",

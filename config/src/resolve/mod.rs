@@ -9,6 +9,7 @@ mod reader;
 mod regions;
 mod registry;
 mod remarks;
+mod routes;
 mod server;
 mod tls;
 mod values;
@@ -80,8 +81,10 @@ fn settings(r: &mut Reader<'_>) -> Settings {
     };
     let instance = instance::instance(r, &around);
     operation::inet(r);
+    let dashboard = server::dashboard(r);
+    routes::check(r, &management, &dashboard);
     Settings {
-        dashboard: server::dashboard(r),
+        dashboard,
         environment: r.text("eureka.environment", &d.environment),
         datacenter: r.text("eureka.datacenter", &d.datacenter),
         security: operation::security(r),

@@ -54,6 +54,12 @@ fn named(r: &mut Reader<'_>, own: &str) -> Vec<RemoteRegion> {
             r.wrong(&key, &hidden, "must be a name with one URL");
             continue;
         }
+        if !is_name(&name) {
+            let expected = "must have a name that requests can list behind regions=, such as eu-west-1: letters, digits, \
+                            dashes, dots and underscores";
+            r.wrong(&key, &found, expected);
+            continue;
+        }
         if regions.contains_key(&name) {
             r.wrong(&key, &found, "names a region twice; letter case does not tell regions apart");
             continue;
@@ -73,6 +79,10 @@ fn named(r: &mut Reader<'_>, own: &str) -> Vec<RemoteRegion> {
         r.notices.push(Notice::warning(WHITELIST, origin, message));
     }
     regions.into_values().collect()
+}
+
+fn is_name(region: &str) -> bool {
+    region.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 fn folded(region: &str) -> String {

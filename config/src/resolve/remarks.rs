@@ -31,11 +31,23 @@ pub(super) fn remarks(bound: &Bound, lookup: &Everything<'_>, used: &BTreeSet<St
     }
     for property in &bound.unknown {
         let canonical = key::canonical(&property.name);
-        if !used.contains(&canonical) && told.insert(canonical) {
+        // A list is one mistake, however many items it has.
+        let mistake = section(property).unwrap_or(&canonical).to_owned();
+        if !used.contains(&canonical) && told.insert(mistake) {
             notices.extend(unknown(property));
         }
     }
     notices
+}
+
+/// The section that was given one value or a list, as it was written. An empty value is an empty section, and variables are
+/// shared with the rest of the world.
+fn section(property: &Property) -> Option<&str> {
+    if property.value.trim().is_empty() || matches!(property.origin, Origin::Environment(_)) {
+        return None;
+    }
+    let name = property.name.split('[').next().unwrap_or_default();
+    catalogue::has_keys_below(&key::canonical(name)).then_some(name)
 }
 
 /// A placeholder of a key that does nothing cannot stop a start.
@@ -48,6 +60,10 @@ fn unresolved(property: &Property, lookup: &Everything<'_>) -> Option<Notice> {
 fn unknown(property: &Property) -> Option<Notice> {
     if matches!(property.origin, Origin::Environment(_)) && !property.name.contains('.') {
         return unknown_variable(property);
+    }
+    if let Some(section) = section(property) {
+        let message = format!("sets nothing: keys such as {section}.NAME belong there, no value and no list");
+        return Some(Notice::warning(&property.name, &property.origin, message));
     }
     let canonical = key::canonical(&property.name);
     let is_ours = canonical.starts_with("eureka.") || canonical.starts_with("heureka.");

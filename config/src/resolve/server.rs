@@ -8,6 +8,9 @@ use crate::settings::{
 };
 use std::net::{IpAddr, Ipv4Addr};
 
+/// The heads of Java clients have half as much, those behind a proxy somewhat more.
+const HEADER_BYTES_MIN: usize = 1024;
+
 pub(super) fn server(r: &mut Reader<'_>) -> ServerSettings {
     let d = ServerSettings::default();
     ServerSettings {
@@ -132,6 +135,15 @@ pub(super) fn limits(r: &mut Reader<'_>) -> LimitSettings {
             .number("heureka.limits.max-instances-per-application", d.max_instances_per_application),
         cache_backlog: r.number("heureka.limits.cache-backlog", d.cache_backlog),
     };
+    for key in ["heureka.limits.header-bytes", "server.max-http-request-header-size"] {
+        if r.is_set(key) && limits.header_bytes < HEADER_BYTES_MIN {
+            let needs = format!(
+                "must be at least {HEADER_BYTES_MIN} bytes, or the heads of usual clients would be refused"
+            );
+            r.wrong_as_written(key, needs);
+            break;
+        }
+    }
     let largest = limits.registration_body_bytes.max(limits.batch_body_bytes);
     if limits.max_body_bytes_in_flight < largest {
         let needs = format!(

@@ -48,11 +48,12 @@ fn arguments(args: &[String]) -> PropertySource {
     PropertySource::new(SourceKind::Arguments, options.collect())
 }
 
-/// Arguments that set nothing: `-Xmx1g`, which was meant for a virtual machine, or one dash too few.
+/// Arguments that set nothing: `-Xmx1g`, which was meant for a virtual machine, one dash too few, or no name.
 pub(crate) fn odd_arguments(args: &[String]) -> Vec<Notice> {
     let settings = args.iter().take_while(|arg| *arg != "--");
-    let odd = settings.filter(|arg| {
-        arg.starts_with('-') && !arg.starts_with("--") && jvm_flags::definition(arg, COMMAND_LINE).is_none()
+    let odd = settings.filter(|arg| match arg.strip_prefix("--") {
+        Some(pair) => pair.starts_with('='),
+        None => arg.starts_with('-') && jvm_flags::definition(arg, COMMAND_LINE).is_none(),
     });
     let name = |arg: &String| arg.split('=').next().unwrap_or_default().to_owned();
     odd.map(|arg| Notice::warning(name(arg), COMMAND_LINE, "sets nothing; settings are written --key=value"))

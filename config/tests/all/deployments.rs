@@ -206,6 +206,20 @@ eureka.remoteRegion.disable.transparent.fallback=true
         let start = Start::new().yml(&format!("eureka.server.remote-region-urls-with-name: {wrong}"));
         assert!(start.load().is_err(), "{wrong}");
     }
+    for (name, part) in
+        [("'[a b]'", "letters, digits"), ("'[a/b]'", "letters, digits"), ("''", "a name with")]
+    {
+        let start =
+            Start::new().yml(&format!("eureka.server.remote-region-urls-with-name: {{{name}: 'http://a/'}}"));
+        assert!(start.error().contains(part), "{}", start.error());
+    }
+    for (urls, part) in
+        [("a b;http://a/", "letters, digits"), (";http://a/", "a name with"), ("http://a/", "a name with")]
+    {
+        let start =
+            Start::new().file("application.properties", &format!("eureka.remoteRegionUrlsWithName={urls}"));
+        assert!(start.error().contains(part), "{}", start.error());
+    }
     let leak = Start::new().yml("eureka.server.remote-region-urls-with-name: {eu: 'htp//u:HUSH@h/'}");
     assert!(!leak.load().unwrap_err().to_string().contains("HUSH"));
     let stray = Start::new().yml("eureka.server.remote-region-app-whitelist: {eux: A}");

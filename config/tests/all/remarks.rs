@@ -39,6 +39,55 @@ fn arguments_that_set_nothing_are_told() {
 }
 
 #[test]
+fn an_argument_without_a_name_is_told() {
+    assert_eq!(
+        Start::new().arg("--=x").arg("--").arg("--=y").notices(),
+        "-- (command line): sets nothing; settings are written --key=value\n"
+    );
+}
+
+#[test]
+fn a_value_or_a_list_where_a_section_belongs_is_told_once() {
+    let part = "sets nothing: keys such as";
+    for (text, told) in [
+        (
+            "server: 5",
+            format!("server (application.yml:1): {part} server.NAME belong there, no value and no list\n"),
+        ),
+        (
+            "heureka: [1, {a: 2}]",
+            format!(
+                "heureka[0] (application.yml:1): {part} heureka.NAME belong there, no value and no list\n"
+            ),
+        ),
+        (
+            "eureka.client: x",
+            format!(
+                "eureka.client (application.yml:1): {part} eureka.client.NAME belong there, no value and no list\n"
+            ),
+        ),
+        (
+            "eureka: true\nmanagement.endPoint: 1",
+            format!(
+                "eureka (application.yml:1): {part} eureka.NAME belong there, no value and no list\n\
+             management.endPoint (application.yml:2): {part} management.endPoint.NAME belong there, no value and no list\n"
+            ),
+        ),
+    ] {
+        assert_eq!(Start::new().yml(text).notices(), told, "{text}");
+    }
+    assert!(Start::new().arg("--server=5").notices().contains(part));
+    // An empty section, a name that a placeholder reads, a variable that may be anybody's.
+    for start in [
+        Start::new().yml("server:\neureka: {}\nheureka: []"),
+        Start::new().yml("server: a\neureka.instance.hostname: ${server}"),
+        Start::new().env("SERVER", "5").env("HEUREKA", "x").env("EUREKA_CLIENT", "x"),
+    ] {
+        assert_eq!(start.notices(), "");
+    }
+}
+
+#[test]
 fn a_profile_that_nothing_is_for_is_told() {
     let chosen = |profile: &str| {
         Start::new()

@@ -16,11 +16,17 @@ fn wrong_values_name_key_value_source_and_what_is_allowed() {
         ("eureka.client.fetch-registry", "perhaps", "true, on, yes, 1"),
         ("heureka.lease-expiry", "never", "one of java, exact"),
         ("heureka.limits.header-bytes", "16 K", "a size such as"),
+        ("heureka.limits.header-bytes", "1", "must be at least 1024 bytes"),
+        ("server.max-http-request-header-size", "1000", "must be at least 1024 bytes"),
         ("heureka.limits.max-body-bytes-in-flight", "1MB", "must be at least 8388608 bytes"),
         ("spring.lifecycle.timeout-per-shutdown-phase", "soon", "a length of time"),
         ("heureka.placement.http-workers", "0", "auto or a whole number"),
         ("server.address", "not an address", "IP address"),
         ("server.servlet.context-path", "ctx", "starts with a slash"),
+        ("management.endpoints.web.base-path", "/eureka", "must not begin with /eureka, /v1 or /v2"),
+        ("management.endpoints.web.base-path", "/V2/apps", "must not begin with /eureka, /v1 or /v2"),
+        ("eureka.dashboard.path", "/eureka", "must not begin with /eureka, /v1 or /v2"),
+        ("eureka.dashboard.path", "/actuator", "must not be that of management.endpoints.web.base-path"),
         ("eureka.client.service-url.defaultZone", "peer2:8761", "http://"),
         ("eureka.client.service-url", "http://a/", "eureka.client.service-url.NAME"),
         ("eureka.server.my-url", "http://", "names no host"),
@@ -44,6 +50,20 @@ fn wrong_values_name_key_value_source_and_what_is_allowed() {
             assert!(error.contains(part), "{part} is missing in: {error}");
         }
         assert!(error.contains(value), "{value} is missing in: {error}");
+    }
+}
+
+#[test]
+fn paths_that_do_not_collide_are_taken() {
+    for pairs in [
+        [("management.endpoints.web.base-path", "/eureka2"), ("eureka.dashboard.path", "/eureka-page")],
+        [("management.endpoints.web.base-path", "/"), ("eureka.dashboard.path", "/")],
+        [("management.endpoints.web.base-path", "/eureka"), ("management.server.port", "-1")],
+        [("eureka.dashboard.path", "/eureka"), ("eureka.dashboard.enabled", "false")],
+        [("eureka.dashboard.path", "/actuator"), ("management.server.port", "9000")],
+        [("server.max-http-request-header-size", "1"), ("heureka.limits.header-bytes", "1KB")],
+    ] {
+        Settings::from_properties(&pairs).unwrap_or_else(|error| panic!("{pairs:?}: {error}"));
     }
 }
 
