@@ -158,7 +158,5 @@ fn failed(error: &dyn std::error::Error) -> HttpResponse {
 }
 
 fn unavailable(refused: &Refused) -> HttpResponse {
-    let mut response = reply::text(StatusCode::SERVICE_UNAVAILABLE, refused.to_string());
-    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    response
+    reply::unavailable(refused.to_string())
 }

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use actix_web::dev::Extensions;
-use actix_web::http::StatusCode;
-use actix_web::http::header::{CONNECTION, HeaderValue, RETRY_AFTER};
+use actix_web::http::header::{CONNECTION, HeaderValue};
 use actix_web::rt::net::TcpStream;
 use actix_web::{HttpRequest, HttpResponse};
 
@@ -110,9 +109,7 @@ pub fn refuse(request: &HttpRequest) -> Option<HttpResponse> {
     if !connection.is_over_limit {
         return None;
     }
-    let reason = format!("too many connections from {}", connection.address);
-    let mut response = reply::text(StatusCode::SERVICE_UNAVAILABLE, reason);
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    let mut response = reply::unavailable(format!("too many connections from {}", connection.address));
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     Some(response)
 }

@@ -8,7 +8,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONNECTION, HeaderValue, RETRY_AFTER};
+use actix_web::http::header::{CONNECTION, HeaderValue};
 use heureka_actors::Refused;
 use heureka_protocol::document::Form;
 use heureka_protocol::draft::Refusal;
@@ -80,7 +80,7 @@ impl ApiError {
             Self::Registry(refused) => reply::text(status, refused.to_string()),
         };
         if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            reply::retry_soon(&mut response);
         }
         if self.leaves_body_unread() {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

@@ -23,10 +23,7 @@ pub fn set_status(node: &Node, request: &HttpRequest, asg: &str) -> HttpResponse
         _ => return reply::empty(StatusCode::INTERNAL_SERVER_ERROR),
     };
     if !groups.set(asg, is_enabled) {
-        return reply::text(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "too many auto-scaling groups are known".to_owned(),
-        );
+        return reply::unavailable("too many auto-scaling groups are known".to_owned());
     }
     let header = request.headers().get(REPLICATION_HEADER).and_then(|value| value.to_str().ok());
     if !header.is_some_and(|value| value.eq_ignore_ascii_case("true")) {

@@ -102,7 +102,11 @@ pub fn refuse(request: &HttpRequest, node: &Node, resource: &Resource<'_>) -> Op
     if is_full {
         full.inc();
     }
-    settings.enabled.then(|| reply::empty(StatusCode::SERVICE_UNAVAILABLE))
+    settings.enabled.then(|| {
+        let mut response = reply::empty(StatusCode::SERVICE_UNAVAILABLE);
+        reply::retry_soon(&mut response);
+        response
+    })
 }
 
 fn is_privileged(request: &HttpRequest, settings: &RateLimiterSettings) -> bool {

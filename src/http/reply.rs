@@ -6,7 +6,9 @@ use std::task::{Context, Poll};
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, VARY};
+use actix_web::http::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY,
+};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 use heureka_actors::cache::{Document, Encoding};
@@ -20,6 +22,18 @@ pub fn empty(status: StatusCode) -> HttpResponse {
 /// An answer with a text, for people.
 pub fn text(status: StatusCode, text: String) -> HttpResponse {
     HttpResponse::build(status).insert_header((CONTENT_TYPE, "text/plain;charset=utf-8")).body(text)
+}
+
+/// 503 with a reason: something is full now that need not be a second later.
+pub fn unavailable(reason: String) -> HttpResponse {
+    let mut response = text(StatusCode::SERVICE_UNAVAILABLE, reason);
+    retry_soon(&mut response);
+    response
+}
+
+/// Tells when to try again, as every 503 of the API does.
+pub fn retry_soon(response: &mut HttpResponse) {
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
 }
 
 /// An answer with a body of a known type.

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{AUTHORIZATION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use actix_web::web;
 use actix_web::{HttpRequest, HttpResponse};
 use base64::Engine;
@@ -36,12 +36,7 @@ pub async fn refuse(request: &HttpRequest, node: &Node, target: &Target<'_>) -> 
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
             Some(response)
         }
-        Verdict::Busy => {
-            let reason = "too many passwords wait to be checked";
-            let mut response = reply::text(StatusCode::SERVICE_UNAVAILABLE, reason.to_owned());
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
-            Some(response)
-        }
+        Verdict::Busy => Some(reply::unavailable("too many passwords wait to be checked".to_owned())),
     }
 }
 

@@ -25,7 +25,8 @@ fn w159_to_w161_a_burst_passes_and_standard_clients_always_do() {
     assert!(statuses[3..].contains(&503), "{statuses:?}");
     let refused =
         (0..50).map(|_| call(port, "GET", "/eureka/apps", &[], b"")).find(|answer| answer.status == 503);
-    assert!(refused.expect("an exhausted bucket").body.is_empty());
+    let refused = refused.expect("an exhausted bucket");
+    assert!(refused.body.is_empty() && refused.header("retry-after") == Some("1"));
     assert_eq!(five_fetches(port, &[("DiscoveryIdentity-Name", "DefaultClient")]), [200; 5]);
     assert_eq!(post(port, "ORDERS", instance("ORDERS", "i-1").as_bytes()).status, 204);
     for (method, status) in [("GET", 200), ("PUT", 200), ("DELETE", 200)] {

@@ -211,3 +211,23 @@ fn a_reader_that_never_reads_holds_nobody_up() {
     drop(silent);
     assert_unharmed(port);
 }
+
+#[test]
+fn one_auto_scaling_group_too_many_is_refused_for_now() {
+    let node = node(&[("heureka.asg.enabled", "true"), ("eureka.server.use-aws-asg-api", "false")]);
+    let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let mut reader = BufReader::new(&stream);
+    let mut switch_off = |group: usize| {
+        let path = format!("/eureka/asg/g-{group}/status?value=DISABLED");
+        let head = format!("PUT {path} HTTP/1.1\r\nHost: x\r\nx-netflix-discovery-replication: true\r\n\r\n");
+        (&stream).write_all(head.as_bytes()).expect("sent");
+        read_answer(&mut reader, "PUT").expect("an answer")
+    };
+    for group in 0..10_000 {
+        assert_eq!(switch_off(group).status, 200);
+    }
+    let refused = switch_off(10_000);
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    assert_eq!(switch_off(0).status, 200, "a group that is known");
+}
