@@ -41,6 +41,9 @@ impl StatusReport {
             let now = node.registry.shared().clock.now();
             general.push(("snapshot", snapshots.status(now.mono_ms).summary(now.wall_ms)));
         }
+        if let Some(failure) = node.peer_lists.failure() {
+            general.push(("peer-list", format!("an old one, wholly or in part: {failure}")));
+        }
         let (available, unavailable): (Vec<PeerStatus>, Vec<PeerStatus>) =
             node.peer_statuses().into_iter().partition(|peer| peer.state == PeerState::Available);
         let listed = |peers: &[PeerStatus]| peers.iter().map(|peer| format!("{},", peer.url)).collect();

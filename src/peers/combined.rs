@@ -3,7 +3,6 @@
 //! Each part that fails, or lists nobody although it did before, keeps its last list, as the whole does (spec
 //! `replication.md` 1.5): a resolver that is away must not take those from the list that stand in a file.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::select_all;
@@ -15,7 +14,7 @@ use super::source::{Changed, Listing, PeerSource, SourceError};
 /// The sources, in the order in which their peers are listed.
 pub struct CombinedPeers {
     parts: Vec<Part>,
-    is_partial: Arc<AtomicBool>,
+    failure: Arc<Mutex<Option<SourceError>>>,
 }
 
 struct Part {
@@ -35,7 +34,7 @@ impl CombinedPeers {
     #[must_use]
     pub fn new(sources: Vec<Box<dyn PeerSource>>) -> Self {
         let part = |source| Part { source, kept: Arc::default() };
-        Self { parts: sources.into_iter().map(part).collect(), is_partial: Arc::default() }
+        Self { parts: sources.into_iter().map(part).collect(), failure: Arc::default() }
     }
 }
 
@@ -59,7 +58,7 @@ impl PeerSource for CombinedPeers {
     fn list(&self) -> Listing {
         let listings: Vec<_> =
             self.parts.iter().map(|part| (part.source.list(), Arc::clone(&part.kept))).collect();
-        let is_partial = Arc::clone(&self.is_partial);
+        let failure_of_all = Arc::clone(&self.failure);
         Box::pin(async move {
             let (mut all, mut failures) = (Vec::new(), Vec::new());
             for (listing, kept) in listings {
@@ -69,10 +68,9 @@ impl PeerSource for CombinedPeers {
                 all.extend(locked.last.iter().cloned());
                 failures.push((Arc::clone(&kept), failure));
             }
-            is_partial.store(failures.iter().any(|(_, failure)| failure.is_some()), Ordering::Relaxed);
-            if all.is_empty()
-                && let Some(failure) = failures.iter().find_map(|(_, failure)| failure.clone())
-            {
+            let first = failures.iter().find_map(|(_, failure)| failure.clone());
+            failure_of_all.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&first);
+            if let (true, Some(failure)) = (all.is_empty(), first) {
                 return Err(failure);
             }
             for (kept, failure) in failures {
@@ -95,8 +93,8 @@ impl PeerSource for CombinedPeers {
         known.map(|lists| lists.into_iter().flatten().collect())
     }
 
-    fn is_partial(&self) -> bool {
-        self.is_partial.load(Ordering::Relaxed)
+    fn failure(&self) -> Option<SourceError> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn changed(&self) -> Changed {
@@ -156,11 +154,11 @@ mod tests {
             one.say(said);
             two.say(Some(&["c"]));
             assert_eq!(listed(&combined).await, Ok(["a", "c"].map(str::to_owned).into()));
-            assert!(combined.is_partial());
+            assert!(combined.failure().is_some());
         }
         one.say(Some(&["z"]));
         assert_eq!(listed(&combined).await, Ok(["z", "c"].map(str::to_owned).into()));
-        assert!(!combined.is_partial());
+        assert_eq!(combined.failure(), None);
     }
 
     #[actix_web::test]

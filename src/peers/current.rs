@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use heureka_config::settings::ServiceUrl;
 use tokio::sync::Notify;
 
-use super::source::{Changed, Listing, PeerSource};
+use super::source::{Changed, Listing, PeerSource, SourceError};
 
 /// A source that can be replaced. Copies of it are the same.
 #[derive(Clone)]
@@ -43,8 +43,8 @@ impl PeerSource for CurrentSource {
         self.source().known()
     }
 
-    fn is_partial(&self) -> bool {
-        self.source().is_partial()
+    fn failure(&self) -> Option<SourceError> {
+        self.source().failure()
     }
 
     fn changed(&self) -> Changed {

@@ -137,6 +137,7 @@ impl PeerDirectory {
         let listed = match self.source.list().await {
             Ok(listed) => listed,
             Err(error) => {
+                self.metrics.set_failure(Some(&error));
                 self.metrics.count(ListResult::Failed);
                 if self.complaint.is_new(&error) {
                     tracing::warn!(%error, "the list of peers could not be made; the last one stays");
@@ -149,12 +150,14 @@ impl PeerDirectory {
             if !self.peers.is_empty() && self.complaint.is_new(&empty) {
                 tracing::warn!("the list of peers is empty; the last one stays");
             }
+            self.metrics.set_failure((!self.peers.is_empty()).then_some(&empty));
             self.metrics.count(ListResult::Empty);
             self.was_told.send_replace(true);
             return;
         }
-        let is_partial = self.source.is_partial();
-        self.metrics.count(if is_partial { ListResult::Partial } else { ListResult::Ok });
+        let failure = self.source.failure();
+        self.metrics.set_failure(failure.as_ref());
+        self.metrics.count(if failure.is_some() { ListResult::Partial } else { ListResult::Ok });
         if self.complaint.is_settled() {
             tracing::info!("there is a list of peers again");
         }

@@ -1,32 +1,50 @@
 //! Peers from a file that somebody else writes: a config map, a list that a script keeps.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use heureka_config::settings::ServiceUrl;
 
+use super::aside::Aside;
 use super::source::{Changed, Listing, PeerSource, SourceError};
 
 /// How often the file is looked at. Watches of the system do not see what is swapped by a link, as config maps are.
 const LOOK: Duration = Duration::from_secs(1);
+/// How long the file system may take: a start waits for it.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The peers in a file: URLs, one a line or separated by commas; what follows a `#` is a remark.
+///
+/// All that touches the file is done aside: a file system that hangs must not hold the thread that serves the peers.
 #[derive(Clone, Debug)]
 pub struct FilePeers {
     path: PathBuf,
     look: Duration,
-    /// What the file was when it was last read: a change after that is one, also while nobody was looking.
-    read: Arc<Mutex<Option<Stamp>>>,
+    aside: Aside,
+    /// What was seen when the file was last read: another sight is a change, also one while nobody was looking.
+    seen: Arc<Mutex<Sight>>,
+}
+
+/// What a look at the file shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Sight {
+    /// The file; `None` if it is not there.
+    File(Option<Stamp>),
+    /// Nothing: the file system does not answer.
+    Silence,
 }
 
 impl FilePeers {
     /// The peers in this file.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), look: LOOK, read: Arc::default() }
+    ///
+    /// # Errors
+    /// If the system has no thread for it.
+    pub fn new(path: impl Into<PathBuf>) -> io::Result<Self> {
+        let aside = Aside::start("peers-file", PATIENCE)?;
+        Ok(Self { path: path.into(), look: LOOK, aside, seen: Arc::new(Mutex::new(Sight::File(None))) })
     }
 
     /// Looks at the file this often instead of every second.
@@ -34,23 +52,50 @@ impl FilePeers {
     pub fn looking_every(self, look: Duration) -> Self {
         Self { look, ..self }
     }
+
+    fn seen(&self) -> MutexGuard<'_, Sight> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn read(self) -> Result<Vec<ServiceUrl>, SourceError> {
+        let path = self.path.clone();
+        let answer = self.aside.ask(move || (stamp(&path), read(&path))).await;
+        let (sight, listed) = match answer {
+            Some((stamp, listed)) => (Sight::File(stamp), listed),
+            None => (Sight::Silence, Err(silent(&self.path))),
+        };
+        *self.seen() = sight;
+        listed
+    }
+
+    async fn look(&self) -> Sight {
+        let path = self.path.clone();
+        self.aside.ask(move || stamp(&path)).await.map_or(Sight::Silence, Sight::File)
+    }
 }
 
 impl PeerSource for FilePeers {
     fn list(&self) -> Listing {
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = stamp(&self.path);
-        let read = read(&self.path);
-        Box::pin(std::future::ready(read))
+        Box::pin(self.clone().read())
     }
 
     fn changed(&self) -> Changed {
-        let Self { path, look, read } = self.clone();
+        let source = self.clone();
         Box::pin(async move {
-            while stamp(&path) == *read.lock().unwrap_or_else(PoisonError::into_inner) {
-                tokio::time::sleep(look).await;
+            loop {
+                let sight = source.look().await;
+                if sight != *source.seen() {
+                    return;
+                }
+                tokio::time::sleep(source.look).await;
             }
         })
     }
+}
+
+fn silent(path: &Path) -> SourceError {
+    let (shown, secs) = (path.display(), PATIENCE.as_secs());
+    SourceError(format!("cannot read {shown}: the file system has not answered for {secs} seconds"))
 }
 
 /// Time of the last change, length, and which file it is: another one may have taken its name.
@@ -87,9 +132,10 @@ mod tests {
     async fn a_file_lists_urls_and_a_broken_one_says_why() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("peers");
-        let source = FilePeers::new(&path);
+        let source = FilePeers::new(&path).expect("a thread");
         assert!(source.list().await.expect_err("no file").0.contains("cannot read"));
-        let folder_itself = FilePeers::new(folder.path()).list().await.expect_err("a folder");
+        let folder_itself =
+            FilePeers::new(folder.path()).expect("a thread").list().await.expect_err("a folder");
         assert!(folder_itself.0.contains("no regular file"));
         fs::write(&path, "\u{feff}http://a:1/\n").expect("written");
         assert_eq!(source.list().await.expect("a list").len(), 1);
@@ -108,7 +154,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("peers");
         let look = Duration::from_millis(1);
-        let source = FilePeers::new(&path).looking_every(look);
+        let source = FilePeers::new(&path).expect("a thread").looking_every(look);
         assert!(source.list().await.is_err(), "no file yet");
         let mut changed = source.changed();
         assert!(tokio::time::timeout(10 * look, &mut changed).await.is_err(), "nothing has changed");
@@ -117,5 +163,27 @@ mod tests {
         source.list().await.expect("a list");
         fs::write(&path, "http://a/,http://b/").expect("written while nobody was looking");
         assert!(tokio::time::timeout(Duration::from_secs(20), source.changed()).await.is_ok());
+    }
+
+    #[actix_web::test]
+    async fn a_file_system_that_hangs_holds_nobody_and_is_told_until_it_answers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("peers");
+        fs::write(&path, "http://a/").expect("written");
+        let aside = Aside::start("peers-file", Duration::from_millis(20)).expect("a thread");
+        let source = FilePeers { aside, ..FilePeers::new(&path).expect("a thread") };
+        let source = source.looking_every(Duration::from_millis(1));
+        while source.list().await.is_err() {}
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        assert!(source.aside.ask(move || held.recv().is_ok()).await.is_none());
+        source.changed().await;
+        let error = source.list().await.expect_err("the disk hangs").0;
+        assert!(error.contains("has not answered"), "{error}");
+        let silence = source.changed();
+        assert!(tokio::time::timeout(Duration::from_millis(100), silence).await.is_err(), "told already");
+        release.send(()).expect("still held");
+        source.changed().await;
+        while source.list().await.is_err() {}
+        assert_eq!(source.list().await.map(|urls| urls.len()), Ok(1));
     }
 }

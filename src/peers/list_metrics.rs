@@ -1,4 +1,6 @@
-//! What is counted of the list of peers.
+//! What is counted of the list of peers, and why the last one could not be made whole.
+
+use std::sync::{Mutex, PoisonError};
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -6,11 +8,14 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
+use super::source::SourceError;
+
 /// Peers, and how often their list was made.
 #[derive(Debug, Default)]
 pub struct PeerListMetrics {
     peers: Gauge,
     lists: Family<Labels, Counter>,
+    failure: Mutex<Option<SourceError>>,
 }
 
 /// How an attempt to make the list has ended.
@@ -46,6 +51,17 @@ impl PeerListMetrics {
     /// So many peers are in force.
     pub fn set_peers(&self, count: usize) {
         self.peers.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    /// Notes why the list in force is an old one, wholly or in part; `None` if it is not.
+    pub fn set_failure(&self, failure: Option<&SourceError>) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.cloned();
+    }
+
+    /// Why the list in force is an old one, if it is.
+    #[must_use]
+    pub fn failure(&self) -> Option<SourceError> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Adds them to those of a node.

@@ -2,6 +2,7 @@
 //!
 //! - `source`, `dns`, `names`, `file`: where the list of peers comes from; `combined`, `current`: several of them, and
 //!   another one while the node runs; `system_dns`: the resolvers of the system.
+//! - `aside`: a thread for what may hang, such as reading that file.
 //! - `own`: which of the listed URLs is this node itself.
 //! - `directory`: the list over time; starts and stops a sender for each peer.
 //! - `http`: requests to peers.
@@ -14,6 +15,7 @@
 //! The rules of replication are in `heureka-registry`, its actors in `heureka-actors`.
 
 pub mod anti_entropy;
+pub mod aside;
 pub mod combined;
 pub mod complaint;
 pub mod current;

@@ -30,9 +30,9 @@ pub trait PeerSource: Send + Sync {
         None
     }
 
-    /// True if the last list was put together from several and a part of it is an old one.
-    fn is_partial(&self) -> bool {
-        false
+    /// Why a part of the last list is an old one, if it was put together from several.
+    fn failure(&self) -> Option<SourceError> {
+        None
     }
 
     /// Completes when the list may have changed, for sources that notice. It is asked for anew after each time.
@@ -78,7 +78,7 @@ impl PeerSource for StaticPeers {
 /// All sources that the settings name: the service URLs or TXT records, as in Java, then a file and other names of DNS.
 ///
 /// # Errors
-/// If the system's resolvers cannot be used.
+/// If the system's resolvers cannot be used, or there is no thread to read a file on.
 pub fn source_of(settings: &Settings) -> anyhow::Result<Box<dyn PeerSource>> {
     let (client, discovery) = (&settings.client, &settings.discovery);
     let resolvers = || SystemDns::new().context("the system's resolvers (peers come from DNS)");
@@ -90,7 +90,8 @@ pub fn source_of(settings: &Settings) -> anyhow::Result<Box<dyn PeerSource>> {
         sources.push(Box::new(StaticPeers::of(client)));
     }
     if let Some(file) = &discovery.file {
-        sources.push(Box::new(FilePeers::new(file)));
+        let source = FilePeers::new(file).context("a thread that reads heureka.peers.file")?;
+        sources.push(Box::new(source));
     }
     if !discovery.dns_urls.is_empty() {
         let lookup: Arc<dyn NameLookup> = Arc::new(resolvers()?);

@@ -59,8 +59,10 @@ fn a_file_of_peers_may_change_and_who_stays_gets_what_waits() {
     until("the file could not be read", || {
         cluster.metric(0, "eureka_peer_lists_total{result=\"partial\"}") > 0.0
     });
+    assert!(cluster.page(0, "/").contains("an old one, wholly or in part: a URL in "));
     write(&file, &first);
     until("the second is no peer", || !lists(&cluster, 2));
+    assert!(!cluster.page(0, "/").contains("an old one"));
     cluster.register(0, "ORDERS", "i-4", 100);
 
     cluster.link(0, 1).set(Mode::Open);
