@@ -2,6 +2,11 @@
 //!
 //! Put together from the parts of actix-web's own server, because only so a stream can be placed in front of the parser:
 //! [`WithoutOffers`], which bounds the time of every head. What a connection speaks (TLS or not) is settled before.
+//!
+//! Known and left: the dispatcher of actix-http 3.20 looks at the body that is arriving when it writes an answer, also if that
+//! body belongs to a request behind the one that is answered. Such an answer says `Connection: close`; if it has no body of
+//! its own, the connection ends and the request behind it has had no effect. A client that pipelines sends it again, as
+//! RFC 9112 (9.3.1, 9.6) has it; no client of the registry pipelines.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};

@@ -165,3 +165,45 @@ fn a_sender_that_goes_on_after_a_refusal_still_gets_its_answer() {
         assert_eq!(read_answer(&mut BufReader::new(stream), "POST").expect("an answer").status, 413);
     }
 }
+
+/// Sends a request and, in the same packet, a registration with half of its body, then the rest and a third request. What
+/// was answered, up to the end of the connection or the third answer: status, and whether it announces the end.
+fn three(port: u16, first: &str) -> Vec<(u16, bool)> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let body = instance("ORDERS", "i-2");
+    let (half, rest) = body.split_at(body.len() / 2);
+    let head = format!(
+        "{first} HTTP/1.1\r\nHost: x\r\n\r\nPOST /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{half}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).expect("sent");
+    let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+    let mut answers = Vec::new();
+    for method in [first, "POST", "GET"] {
+        let Ok(answer) = read_answer(&mut reader, method) else { break };
+        answers.push((answer.status, answer.header("connection") == Some("close")));
+        if method == first {
+            // The node may have closed already.
+            let _ = stream
+                .write_all(format!("{rest}GET /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
+        }
+    }
+    answers
+}
+
+#[test]
+fn who_is_not_answered_behind_another_request_was_told_that_the_connection_ends() {
+    let node = fresh_node();
+    register(node.port(), "ORDERS", "i-1");
+    for first in ["PUT /eureka/apps/ORDERS/i-1", "GET /eureka/apps", "GET /eureka/apps/ORDERS/i-1", "GET /"] {
+        for _ in 0..20 {
+            let answers = three(node.port(), first);
+            let statuses: Vec<u16> = answers.iter().map(|(status, _)| *status).collect();
+            assert_eq!(statuses[..], [200, 204, 200][..statuses.len()], "{first}");
+            let was_told = answers.iter().any(|(_, is_end)| *is_end);
+            assert!(answers.len() == 3 || was_told, "{first}: {answers:?}");
+        }
+    }
+}
