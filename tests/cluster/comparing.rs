@@ -83,6 +83,25 @@ fn d11_d12_s21_content_that_differs_under_one_timestamp_comes_from_where_it_was_
 }
 
 #[test]
+fn metadata_named_like_the_class_marker_stays_where_it_was_set_and_is_no_difference() {
+    let cluster = pair();
+    assert_eq!(
+        cluster.call(0, "PUT", "/eureka/apps/ORDERS/i-1/metadata?%40class=x&colour=blue", "").status,
+        200
+    );
+    cluster.until_shown(1, "ORDERS", "i-1", |i| i["metadata"]["colour"] == "blue");
+    cluster.compare(0);
+    cluster.compare(1);
+    for node in 0..2 {
+        let page = cluster.page(node, "/actuator/prometheus");
+        let mut rounds = page.lines().filter(|line| line.starts_with("eureka_antientropy_rounds_total{"));
+        assert!(rounds.all(|line| line.contains("result=\"equal\"")), "node {node} found a difference");
+        let shown = cluster.instance(node, "ORDERS", "i-1").expect("an instance");
+        assert_eq!(shown["metadata"]["@class"] == "x", node == 0, "{shown}");
+    }
+}
+
+#[test]
 fn what_is_newer_is_not_undone_while_its_word_is_on_its_way() {
     let cluster = Cluster::start(3, &[]);
     cluster.register(0, "ORDERS", "i-1", 100);

@@ -12,6 +12,9 @@ use crate::application::{Mark, MarkedRecord};
 use crate::record::Record;
 use crate::time::Now;
 
+/// A member of JSON maps that says which Java class they are.
+const CLASS_MARKER: &str = "@class";
+
 /// One instance as two nodes compare it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DigestRow {
@@ -179,15 +182,18 @@ impl Fnv {
         self.bytes(text.as_bytes());
     }
 
-    /// Entries in any order give the same.
-    fn entries<'a>(&mut self, entries: impl ExactSizeIterator<Item = (&'a str, &'a str)>) {
-        self.number(entries.len() as u64);
-        let sum = entries.fold(0_u64, |sum, (key, value)| {
+    /// Entries in any order give the same. What looks like Java's class marker is passed over, as by every reader of JSON: a
+    /// peer never gets it, so it would be a difference for ever.
+    fn entries<'a>(&mut self, entries: impl Iterator<Item = (&'a str, &'a str)>) {
+        let (mut count, mut sum) = (0, 0_u64);
+        for (key, value) in entries.filter(|(key, _)| *key != CLASS_MARKER) {
             let mut entry = Self::new();
             entry.text(key);
             entry.text(value);
-            sum.wrapping_add(entry.0)
-        });
+            count += 1;
+            sum = sum.wrapping_add(entry.0);
+        }
+        self.number(count);
         self.number(sum);
     }
 }

@@ -113,6 +113,13 @@ fn metadata_in_another_order_is_the_same() {
 }
 
 #[test]
+fn what_no_peer_ever_reads_is_no_difference() {
+    let mut marked = instance("i-1", 100);
+    marked.metadata.insert("@class", "x");
+    assert_eq!(content_hash(&marked), content_hash(&instance("i-1", 100)));
+}
+
+#[test]
 fn hashes_are_the_same_in_every_version() {
     assert_eq!(content_hash(&instance("i-1", 100)), GOLDEN_CONTENT_HASH);
 }
