@@ -35,6 +35,14 @@ pub struct AntiEntropy {
     queue: QueueSettings,
 }
 
+/// What a comparison with a peer shows. A difference need not be ours to mend: it may be on its way, or it stays because
+/// two other nodes do not tell each other.
+#[derive(Default)]
+struct Found {
+    is_equal: bool,
+    repairs: Vec<Repair>,
+}
+
 impl AntiEntropy {
     /// Nothing compared yet.
     #[must_use]
@@ -75,23 +83,22 @@ impl AntiEntropy {
         self.node.replication.metrics().count_comparison(link, result);
     }
 
-    /// What is ours to mend at a peer.
-    async fn compare(&self, link: &PeerLink) -> anyhow::Result<Vec<Repair>> {
-        let Some(url) = self.urls.find(link.url()) else { return Ok(Vec::new()) };
+    async fn compare(&self, link: &PeerLink) -> anyhow::Result<Found> {
+        let Some(url) = self.urls.find(link.url()) else { return Ok(Found::default()) };
         let theirs = self.ask(&url, DigestRequest::All, read_hashes).await?;
         let ours = own_hashes(&self.node.registry).await?;
         let differing = ours.iter().filter(|(app, hash)| theirs.get(*app) != Some(*hash)).map(|(app, _)| app);
         let only_theirs = theirs.keys().filter(|app| !ours.contains_key(*app));
         let apps: Vec<AppName> = differing.chain(only_theirs).take(APPLICATIONS_MAX).cloned().collect();
         let clock = &self.node.registry.shared().clock;
-        let mut found = Vec::new();
+        let mut found = Found { is_equal: apps.is_empty(), repairs: Vec::new() };
         for app in apps {
             let asked_mono_ms = clock.now().mono_ms;
             let theirs = self.ask(&url, DigestRequest::One(app.clone()), read_application).await?;
             if let Some(own) = self.node.registry.perform(&app, |core| core.for_comparison()).await? {
                 let now = clock.now();
                 let theirs = theirs.aged_by(now.mono_ms.saturating_sub(asked_mono_ms));
-                found.extend(repairs_of(&own, &theirs, now, &self.queue));
+                found.repairs.extend(repairs_of(&own, &theirs, now, &self.queue));
             }
         }
         Ok(found)
@@ -107,14 +114,13 @@ impl AntiEntropy {
         read(&body).ok_or_else(|| anyhow::anyhow!("its digest cannot be read"))
     }
 
-    async fn mend(&mut self, link: &Arc<PeerLink>, found: Vec<Repair>) {
+    async fn mend(&mut self, link: &Arc<PeerLink>, found: Found) {
         let size = usize::try_from(self.node.registry.shared().totals().leases).unwrap_or(usize::MAX);
-        let is_clean = found.is_empty();
         let now_ms = self.node.registry.shared().clock.now().mono_ms;
         let rounds = self.rounds.entry(link.url().to_owned()).or_default();
         let mut round = None;
         link.repair(|queue| {
-            let confirmed = rounds.confirm(found, queue, size);
+            let confirmed = rounds.confirm(found.repairs, queue, size);
             if let Round::Repairs(repairs) = &confirmed {
                 repairs.iter().for_each(|repair| queue.offer_repair(repair, now_ms));
             }
@@ -132,7 +138,7 @@ impl AntiEntropy {
                 self.count(link, "too_many");
             }
             Some(Round::Repairs(repairs)) => {
-                self.count(link, if is_clean { "equal" } else { "different" });
+                self.count(link, if found.is_equal { "equal" } else { "different" });
                 for repair in &repairs {
                     tracing::info!(peer = link.url(), app = %repair.key.app(), id = %repair.key.id(),
                         remedy = repair.remedy.as_str(), "mending a difference");

@@ -163,6 +163,52 @@ fn s14_single_calls_count_as_replication_with_exactly_the_header_of_java() {
 }
 
 #[test]
+fn s15_a_batch_without_the_header_of_single_calls_is_applied_and_not_told_on() {
+    let cluster = Cluster::start(2, &[]);
+    let batch = json!({"replicationList": [{
+        "appName": "ORDERS", "id": "i-1", "action": "Register", "lastDirtyTimestamp": 100, "status": "UP",
+        "instanceInfo": {
+            "instanceId": "i-1", "app": "ORDERS", "hostName": "h", "ipAddr": "10.0.0.1", "status": "UP",
+            "dataCenterInfo": {"@class": "com.netflix.appinfo.InstanceInfo$DefaultDataCenterInfo", "name": "MyOwn"},
+            "lastDirtyTimestamp": "100",
+        },
+    }]});
+    let answer = cluster.call(0, "POST", "/eureka/peerreplication/batch/", &batch.to_string());
+    assert_eq!((answer.status, answer.text().as_str()), (200, r#"{"responseList":[{"statusCode":200}]}"#));
+    assert!(cluster.instance(0, "ORDERS", "i-1").is_some());
+    // What a client does is told, so silence about the other is proven by it.
+    cluster.register(0, "ORDERS", "i-2", 100);
+    cluster.until_shown(1, "ORDERS", "i-2", |_| true);
+    cluster.until_quiet(0);
+    assert!(cluster.instance(1, "ORDERS", "i-1").is_none());
+    assert_eq!(cluster.link(0, 1).items("Register"), 1);
+}
+
+#[test]
+fn s16_in_a_chain_the_far_end_lacks_what_it_is_not_told_and_the_middle_says_so() {
+    let mut cluster = Cluster::prepare(3, &[]);
+    let urls = "eureka.client.service-url.defaultZone";
+    let middle = format!("{},{}", cluster.url(1, 0), cluster.url(1, 2));
+    for (node, peers) in [(0, cluster.url(0, 1)), (1, middle), (2, cluster.url(2, 1))] {
+        cluster.start_node_with(node, &[(urls, &peers)]);
+    }
+    cluster.register(0, "ORDERS", "i-1", 100);
+    cluster.register(1, "OTHER", "o-1", 100);
+    cluster.until_shown(1, "ORDERS", "i-1", |_| true);
+    cluster.until_shown(0, "OTHER", "o-1", |_| true);
+    cluster.until_shown(2, "OTHER", "o-1", |_| true);
+    for _ in 0..3 {
+        cluster.compare(1);
+    }
+    assert!(cluster.instance(2, "ORDERS", "i-1").is_none());
+    let rounds = |peer: usize, result: &str| {
+        let url = cluster.url(1, peer);
+        cluster.metric(1, &format!("eureka_antientropy_rounds_total{{peer=\"{url}\",result=\"{result}\"}}"))
+    };
+    assert_eq!((rounds(0, "equal"), rounds(2, "different")), (3.0, 3.0), "the missing edge shows");
+}
+
+#[test]
 fn s17_a_node_that_meets_itself_under_another_name_stops_telling_itself() {
     // Node 0's only peer is a proxy that leads back to it: no comparison of names can see that.
     let mut cluster = Cluster::prepare(2, &[]);
