@@ -92,6 +92,26 @@ fn s55_a_node_whose_peers_are_away_opens_as_a_spring_server_does_and_copies_late
 }
 
 #[test]
+fn s56_a_node_whose_peers_are_empty_waits_like_one_whose_peers_are_away() {
+    let minimum = "eureka.instance.registry.default-open-for-traffic-count";
+    let mut cluster = Cluster::prepare(
+        2,
+        &[
+            ("eureka.server.wait-time-in-ms-when-sync-empty", "600000"),
+            ("eureka.server.registry-sync-retries", "2"),
+            ("eureka.server.registry-sync-retry-wait-ms", "50"),
+        ],
+    );
+    cluster.start_node(1);
+    cluster.start_with(0, &[(minimum, "0")]);
+    until("the node has asked often enough", || cluster.metric(0, "eureka_opened") > 0.0);
+    assert_eq!(cluster.call(0, "GET", "/eureka/apps/", "").status, 403, "clients get time to register");
+    cluster.register(0, "ORDERS", "i-1", 100);
+    assert_eq!(cluster.renew(0, "ORDERS", "i-1", 100), 200);
+    cluster.until_shown(1, "ORDERS", "i-1", |_| true);
+}
+
+#[test]
 fn s65_two_nodes_that_start_together_open_both() {
     let mut cluster = Cluster::prepare(2, &[("eureka.server.registry-sync-retries", "2")]);
     cluster.start_without_waiting(0);

@@ -26,6 +26,8 @@ pub(crate) enum Mode {
     Slow,
     /// Batches are answered as if the peer had taken them, and get lost.
     Swallow,
+    /// What is sent arrives; the connection ends in the middle of the answer.
+    Torn,
 }
 
 /// The link.
@@ -173,7 +175,9 @@ impl Shared {
             if self.is(Mode::Silent) {
                 continue;
             }
-            if to.write_all(&buffer[..count]).is_err() {
+            let is_torn = !is_request && self.is(Mode::Torn);
+            let count = if is_torn { count / 2 } else { count };
+            if to.write_all(&buffer[..count]).is_err() || is_torn {
                 break;
             }
         }

@@ -60,7 +60,8 @@ impl Cluster {
         self.start_with(node, &[]);
     }
 
-    fn start_with(&mut self, node: usize, properties: &[(&str, &str)]) {
+    /// The same with properties that this node alone has.
+    pub(super) fn start_with(&mut self, node: usize, properties: &[(&str, &str)]) {
         let peers = self.links.iter().filter(|((from, _), _)| *from == node);
         let urls: Vec<String> =
             peers.map(|(_, link)| format!("http://127.0.0.1:{}/eureka/", link.port())).collect();

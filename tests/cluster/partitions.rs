@@ -71,6 +71,27 @@ fn s35_a_peer_that_does_not_answer_gets_everything_when_it_does() {
 }
 
 #[test]
+fn s43_what_a_peer_has_done_and_could_not_say_is_sent_again_and_changes_nothing() {
+    let cluster = Cluster::start(2, &[]);
+    for id in ["stays", "goes", "out"] {
+        cluster.register(0, "ORDERS", id, 100);
+    }
+    cluster.until_equal();
+    cluster.link(0, 1).set(Mode::Torn);
+    cluster.cancel(0, "ORDERS", "goes");
+    cluster.set_status(0, "ORDERS", "out", "OUT_OF_SERVICE");
+    cluster.register(0, "ORDERS", "new", 100);
+    cluster.until_gone(1, "ORDERS", "goes");
+    until("it was sent again", || cluster.link(0, 1).items("Cancel") >= 2);
+    cluster.link(0, 1).set(Mode::Open);
+    cluster.until_quiet(0);
+    cluster.until_equal();
+    let rows = cluster.rows(1);
+    assert!(rows.iter().any(|row| row.1 == "out" && row.2 == "OUT_OF_SERVICE"));
+    assert!(rows.len() == 3 && rows.iter().all(|row| row.1 != "goes"), "{rows:?}");
+}
+
+#[test]
 fn s41_s52_an_isolated_node_does_not_disturb_the_others_and_catches_up() {
     let cluster = Cluster::start(3, &[]);
     for n in 0..20 {

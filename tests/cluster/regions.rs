@@ -132,3 +132,19 @@ fn s89_regions_that_mirror_each_other_keep_nothing_alive() {
         (0..2).all(|node| ids(&cluster, node, "/eureka/apps/") == set(&["eu-1"]))
     });
 }
+
+#[test]
+fn s66_a_node_that_copies_a_peer_takes_nothing_of_the_peers_other_regions() {
+    let mut cluster = Cluster::prepare(3, &[("eureka.server.remote-region-registry-fetch-interval", "1")]);
+    let peers = "eureka.client.service-url.defaultZone";
+    let (to_region, to_one, to_nought) = (cluster.url(0, 2), cluster.url(0, 1), cluster.url(1, 0));
+    cluster.start_node_with(2, &[(peers, "")]);
+    cluster.start_node_with(0, &[(peers, &to_one), (&format!("{URLS}.eu"), &to_region)]);
+    cluster.register(2, "ORDERS", "eu-1", 100);
+    cluster.register(0, "ORDERS", "us-1", 100);
+    until("the region is copied", || ids(&cluster, 0, "/eureka/apps/") == set(&["eu-1", "us-1"]));
+    cluster.start_node_with(1, &[(peers, &to_nought)]);
+    cluster.until_shown(1, "ORDERS", "us-1", |_| true);
+    cluster.until_quiet(0);
+    assert_eq!(ids(&cluster, 1, "/eureka/apps/"), set(&["us-1"]));
+}

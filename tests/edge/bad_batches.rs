@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::support::{call, fresh_node, get, register};
 
-const JSON: [(&str, &str); 2] = [("Content-Type", "application/json"), ("Accept", "application/json")];
-const BATCH: &str = "/eureka/peerreplication/batch/";
+pub(super) const JSON: [(&str, &str); 2] =
+    [("Content-Type", "application/json"), ("Accept", "application/json")];
+pub(super) const BATCH: &str = "/eureka/peerreplication/batch/";
 const GOOD: &str = r#"{"appName":"GOOD","id":"good","action":"Heartbeat"}"#;
 
 /// Sends items as they are between two good ones; the codes of theirs.
@@ -25,7 +26,7 @@ fn codes(port: u16, items: &[String]) -> Vec<i64> {
     codes[1..codes.len() - 1].to_vec()
 }
 
-fn instance(app: &str, id: &str, dirty: &Value) -> Value {
+pub(super) fn instance(app: &str, id: &str, dirty: &Value) -> Value {
     json!({
         "instanceId": id, "app": app, "hostName": "h1.example", "ipAddr": "10.0.0.1", "status": "UP",
         "overriddenStatus": "UNKNOWN", "port": {"$": 8080, "@enabled": "true"},
@@ -38,7 +39,7 @@ fn instance(app: &str, id: &str, dirty: &Value) -> Value {
     })
 }
 
-fn item(action: &str, id: &str, dirty: &Value) -> Value {
+pub(super) fn item(action: &str, id: &str, dirty: &Value) -> Value {
     let mut item =
         json!({"appName": "ODD", "id": id, "action": action, "lastDirtyTimestamp": dirty, "status": "UP"});
     if action == "Register" {
@@ -50,7 +51,7 @@ fn item(action: &str, id: &str, dirty: &Value) -> Value {
 const ACTIONS: [&str; 5] = ["Register", "Heartbeat", "StatusUpdate", "DeleteStatusOverride", "Cancel"];
 
 /// Documents are whole, the good instance is there, and nothing inside has failed.
-fn assert_whole(port: u16) -> Value {
+pub(super) fn assert_whole(port: u16) -> Value {
     let document: Value = serde_json::from_slice(&get(port, "/eureka/apps").body).expect("JSON");
     let applications = document["applications"]["application"].as_array().expect("applications").clone();
     assert!(applications.iter().any(|app| app["name"] == "GOOD"), "{document}");

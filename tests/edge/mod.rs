@@ -2,6 +2,7 @@
 
 mod bad_batches;
 mod bad_input;
+mod batches;
 mod command_line;
 mod connections;
 mod limiter;

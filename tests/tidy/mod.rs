@@ -1,5 +1,6 @@
 //! Style rules as tests: layers, sizes, words that have no place here.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -185,4 +186,54 @@ fn every_dependency_has_a_reason() {
     let unexplained: Vec<&str> =
         names.filter(|name| !name.starts_with("heureka-") && !docs.contains(&format!("`{name}`"))).collect();
     assert!(unexplained.is_empty(), "docs/dependencies.md does not say why these are there: {unexplained:?}");
+}
+
+/// The last scenario of `spec/replication.md`, section 10.
+const SCENARIOS: u32 = 91;
+
+/// The scenarios that the name of a test begins with, as in `s1_s3_d2_what_happens`.
+fn scenarios_of(test: &str) -> impl Iterator<Item = &str> {
+    let number =
+        |part: &str| part.get(1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    test.split('_').take_while(move |part| number(part)).filter_map(|part| part.strip_prefix('s'))
+}
+
+/// Each scenario has a row with tests that exist, or with the reason why it has none.
+#[test]
+fn every_scenario_of_the_cluster_is_accounted_for() {
+    let sources = sources();
+    let functions = |text: &str| -> Vec<String> {
+        let names = text.split("fn ").skip(1).filter_map(|rest| rest.split_once('('));
+        names.map(|(name, _)| name.to_owned()).collect()
+    };
+    let tests: BTreeSet<String> = sources.iter().flat_map(|(_, text)| functions(text)).collect();
+    let page = fs::read_to_string(root().join("docs/cluster.md")).expect("the page about clusters");
+    let (_, table) = page.split_once("\n|---|---|---|\n").expect("a table of scenarios");
+    let mut rows: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in table.lines() {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [scenario, listed, reason] = cells[..] else { panic!("no row of three cells: {line}") };
+        let listed: Vec<&str> =
+            listed.split(", ").filter_map(|name| name.strip_prefix('`')?.strip_suffix('`')).collect();
+        assert!(
+            !listed.is_empty() || !reason.is_empty(),
+            "scenario {scenario} has neither a test nor a reason"
+        );
+        for test in &listed {
+            assert!(tests.contains(*test), "scenario {scenario}: there is no test {test}");
+        }
+        assert!(rows.insert(scenario, listed).is_none(), "scenario {scenario} has two rows");
+    }
+    for number in 1..=SCENARIOS {
+        assert!(
+            rows.contains_key(number.to_string().as_str()),
+            "scenario {number} has no row in docs/cluster.md"
+        );
+    }
+    for test in &tests {
+        for scenario in scenarios_of(test) {
+            let is_listed = rows.get(scenario).is_some_and(|listed| listed.contains(&test.as_str()));
+            assert!(is_listed, "docs/cluster.md does not list {test} for scenario {scenario}");
+        }
+    }
 }

@@ -60,6 +60,14 @@ fn a_newer_record_of_the_peer_is_taken_over_whatever_the_code() {
 }
 
 #[test]
+fn s81_a_conflict_without_a_record_takes_nothing_over_and_is_not_repeated() {
+    let (mut sender, batch) = with_heartbeat();
+    let settled = sender.answer(&batch, &[409]);
+    assert!(!settled.effects.iter().any(|effect| matches!(effect, Effect::Adopt { .. })), "{settled:?}");
+    assert!(sender.queue.is_empty());
+}
+
+#[test]
 fn s24_nothing_is_taken_over_if_timestamps_are_not_compared() {
     let settings = QueueSettings { sync_when_timestamp_differs: false, ..Default::default() };
     let mut sender = Sender::with(settings);

@@ -73,8 +73,40 @@ fn waiting_heartbeats_travel_with_a_change() {
     assert_eq!(shown(&sender.take()), ["i-2 Register", "i-1 Heartbeat"]);
 }
 
+/// Registers one instance a hundred times, once a millisecond, at a peer that answers after so long; the dirty timestamps that
+/// were sent.
+fn sent_of_a_hundred(answer_ms: u64) -> Vec<i64> {
+    let mut sender = Sender::new();
+    let (mut sent, mut on_its_way) = (Vec::new(), None);
+    let mut dirty = 0;
+    while dirty < 100 || on_its_way.is_some() || !sender.queue.is_empty() {
+        if dirty < 100 {
+            dirty += 1;
+            sender.register_dirty("i-1", dirty);
+        }
+        if let Some((batch, _)) = on_its_way.take_if(|(_, until_ms)| *until_ms <= sender.now_ms) {
+            sender.confirm(&batch);
+        }
+        if let Some(batch) = sender.next() {
+            assert_eq!((shown(&batch), on_its_way.is_none()), (vec!["i-1 Register".to_owned()], true));
+            sent.push(batch.items()[0].message().last_dirty_timestamp.unwrap());
+            on_its_way = Some((batch, sender.now_ms + answer_ms));
+        }
+        sender.pass(1);
+    }
+    sent
+}
+
 #[test]
-fn d24_a_busy_instance_does_not_hold_up_another_or_itself() {
+fn s9_a_hundred_registrations_of_one_instance_are_few_items_and_the_newest_arrives() {
+    assert_eq!(sent_of_a_hundred(200), [1, 100], "while the first is on its way the others are one");
+    // Java holds everything for half a second. Here a peer that answers at once is told every 10 ms.
+    let sent = sent_of_a_hundred(1);
+    assert!((5..=12).contains(&sent.len()) && sent.last() == Some(&100), "{sent:?}");
+}
+
+#[test]
+fn s11_d24_a_busy_instance_does_not_hold_up_another_or_itself() {
     let mut sender = Sender::new();
     sender.register("i-0");
     let _slow = sender.take();
