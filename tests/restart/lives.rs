@@ -2,10 +2,37 @@
 
 use std::fs;
 
+use super::fleet::Fleet;
 use super::node::{Home, Seen};
 
 fn path(app: &str, id: &str) -> String {
     format!("/eureka/apps/{app}/{id}")
+}
+
+#[test]
+fn two_hundred_clients_that_never_pause_notice_nothing_of_restarts() {
+    let home = Home::new();
+    // Deltas that soon hold nothing: what clients follow is then the hash alone, and a wrong one would show.
+    let settings = [
+        "--eureka.server.retention-time-in-m-s-in-delta-queue=1000",
+        "--eureka.server.delta-retention-timer-interval-in-ms=100",
+    ];
+    let node = home.start(&settings);
+    let fleet = Fleet::start(&node, 200);
+    fleet.goes_on();
+    node.stop();
+    let node = home.start(&settings);
+    fleet.moves_to(&node);
+    fleet.goes_on();
+    // Without a word this time: what was registered long ago is on disk.
+    node.kill();
+    let node = home.start(&settings);
+    fleet.moves_to(&node);
+    fleet.goes_on();
+    fleet.end();
+    let metrics = node.client().send("GET", "/actuator/prometheus", "").expect("an answer").text();
+    let registrations = metrics.lines().find(|line| line.starts_with("eureka_registrations_total"));
+    assert_eq!(registrations, Some("eureka_registrations_total 0"), "nobody had to register again");
 }
 
 #[test]

@@ -128,10 +128,15 @@ pub(crate) struct Client(BufReader<TcpStream>);
 
 impl Client {
     pub(crate) fn to(port: u16) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        stream.set_nodelay(true).expect("an option");
-        Self(BufReader::new(stream))
+        Self::try_to(port).expect("a connection")
+    }
+
+    /// An error if nobody listens there.
+    pub(crate) fn try_to(port: u16) -> std::io::Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_nodelay(true)?;
+        Ok(Self(BufReader::new(stream)))
     }
 
     /// Sends a request and reads its answer; an error if the node has gone.
