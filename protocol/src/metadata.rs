@@ -23,6 +23,12 @@ impl Metadata {
         Self { text: String::new(), ends: Vec::new() }
     }
 
+    /// No entries, and room for so many of them with so many bytes of text.
+    #[must_use]
+    pub fn with_capacity(entries: usize, text_bytes: usize) -> Self {
+        Self { text: String::with_capacity(text_bytes), ends: Vec::with_capacity(entries * 2) }
+    }
+
     /// The value of a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
@@ -33,7 +39,7 @@ impl Metadata {
     pub fn insert(&mut self, key: impl AsRef<str>, value: impl AsRef<str>) {
         let (key, value) = (key.as_ref(), value.as_ref());
         let Some(index) = self.iter().position(|(known, _)| known == key) else {
-            if self.ends.is_empty() {
+            if self.ends.capacity() == 0 {
                 self.text.reserve(USUAL_BYTES);
                 self.ends.reserve(USUAL_ENDS);
             }

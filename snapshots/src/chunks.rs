@@ -16,7 +16,6 @@ const CHUNK_BYTES: usize = 256 * 1024;
 const CHUNKS_AHEAD: usize = 4;
 
 /// Some pairs, one after the other.
-#[derive(Default)]
 struct Chunk {
     bytes: Vec<u8>,
     /// Where each key ends, and where its value does.
@@ -24,6 +23,11 @@ struct Chunk {
 }
 
 impl Chunk {
+    /// An empty chunk that need not grow on its way to [`CHUNK_BYTES`], unless its last pair is large.
+    fn empty() -> Self {
+        Self { bytes: Vec::with_capacity(CHUNK_BYTES + CHUNK_BYTES / 8), ends: Vec::new() }
+    }
+
     fn push(&mut self, key: &[u8], value: &[u8]) {
         self.bytes.extend_from_slice(key);
         let key_end = self.bytes.len();
@@ -58,14 +62,14 @@ where
 }
 
 fn read_all(store: &dyn Store, sender: SyncSender<Chunk>) -> Result<(), StoreError> {
-    let mut chunk = Chunk::default();
+    let mut chunk = Chunk::empty();
     store.visit(&[], &[], &mut |key, value| {
         chunk.push(key, value);
         if chunk.bytes.len() < CHUNK_BYTES {
             return ControlFlow::Continue(());
         }
         // Nobody listens any more after an error.
-        match sender.send(std::mem::take(&mut chunk)) {
+        match sender.send(std::mem::replace(&mut chunk, Chunk::empty())) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         }

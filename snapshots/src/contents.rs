@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::quality::RandomState;
 use heureka_protocol::AppName;
 use heureka_protocol::InstanceId;
 use heureka_registry::{Now, Record};
@@ -15,6 +16,7 @@ use crate::seal::{Index, Seal};
 use crate::store::Store;
 use crate::stored::{
     PayloadError, StoredInstance, StoredMeta, StoredOverride, StoredSeen, StoredTombstone, from_payload,
+    seen_hash,
 };
 
 /// A store may have so many damaged records, or one in a hundred of all, and still be used.
@@ -25,15 +27,37 @@ const BAD_RECORDS_ALLOWED: u64 = 400;
 /// An application and an instance of it.
 pub type Owner = (AppName, InstanceId);
 
+/// Last signs of life: hash of the key ([`seen_hash`]) to seconds since the epoch.
+pub type SeenTimes = HashMap<u64, u32, RandomState>;
+
 /// An instance as it was stored.
 #[derive(Debug)]
 pub struct LoadedInstance {
     /// The record, with a lease that counts from now. Shared from the start: records are large and must not be moved.
     pub record: Arc<Record>,
+    /// Hash of its key ([`seen_hash`]).
+    pub seen_hash: u64,
     /// Last sign of life that its own record knows of.
     pub seen_timestamp: i64,
     /// True if its lease had ended when it was stored.
     pub is_ended: bool,
+}
+
+impl LoadedInstance {
+    /// What was stored under a key.
+    ///
+    /// # Errors
+    /// If it is no whole instance.
+    pub fn of(
+        stored: StoredInstance<'_>,
+        key: &[u8],
+        (app, id): Owner,
+        now: Now,
+    ) -> Result<Self, PayloadError> {
+        let (seen_timestamp, is_ended) = (stored.seen_timestamp, stored.eviction_timestamp != 0);
+        let record = Arc::new(stored.into_record(app, id, now)?);
+        Ok(Self { record, seen_hash: seen_hash(key), seen_timestamp, is_ended })
+    }
 }
 
 /// Everything that a store holds.
@@ -47,8 +71,8 @@ pub struct Contents {
     pub overrides: Vec<(Owner, StoredOverride)>,
     /// Tombstones.
     pub tombstones: Vec<(Owner, StoredTombstone)>,
-    /// Last signs of life: hash of the key to seconds since the epoch.
-    pub seen: HashMap<u64, u32>,
+    /// Last signs of life.
+    pub seen: SeenTimes,
     /// Keys of records that cannot be read.
     pub bad_keys: Vec<Vec<u8>>,
     /// Why the first of them cannot be read.
@@ -126,7 +150,7 @@ impl Contents {
         };
         self.index.put(key, value);
         // Formats differ in nothing yet; a later one gets its own arm here.
-        if let Err(error) = self.take_payload(parsed, frame.payload, names, now) {
+        if let Err(error) = self.take_payload(key, parsed, frame.payload, names, now) {
             self.index.remove(key);
             self.note_bad(key, &error);
         }
@@ -135,19 +159,17 @@ impl Contents {
 
     fn take_payload(
         &mut self,
-        key: Key<'_>,
+        key: &[u8],
+        parsed: Key<'_>,
         payload: &[u8],
         names: &mut Names,
         now: Now,
     ) -> Result<(), PayloadError> {
-        match key {
+        match parsed {
             Key::Meta => {}
             Key::Instance(name) => {
-                let stored: StoredInstance<'_> = from_payload(payload)?;
-                let (seen_timestamp, is_ended) = (stored.seen_timestamp, stored.eviction_timestamp != 0);
-                let (app, id) = names.owner(name);
-                let record = Arc::new(stored.into_record(app, id, now)?);
-                self.instances.push(LoadedInstance { record, seen_timestamp, is_ended });
+                let stored = from_payload(payload)?;
+                self.instances.push(LoadedInstance::of(stored, key, names.owner(name), now)?);
             }
             Key::Override(name) => self.overrides.push((names.owner(name), from_payload(payload)?)),
             Key::Tombstone(name) => self.tombstones.push((names.owner(name), from_payload(payload)?)),

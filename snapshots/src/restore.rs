@@ -7,15 +7,15 @@
 //!   no sign of life for that long. Without this a node that restarts often would keep the dead alive for ever.
 //! - An override whose instance does not come back waits for it, for a while (`registry.md` defect D13).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heureka_protocol::{AppName, InstanceId, Status};
 use heureka_registry::{Now, Record, Tombstone};
 
-use crate::contents::{Contents, LoadedInstance, Owner};
+use crate::contents::{Contents, LoadedInstance, Owner, SeenTimes};
 use crate::key::{Key, Name};
-use crate::stored::{StoredOverride, StoredStatus, StoredTombstone, seen_hash};
+use crate::stored::{StoredOverride, StoredStatus, StoredTombstone};
 
 /// By how much a stored sign of life may lag behind the last one, besides the lease durations.
 const SEEN_LAG_MS: u64 = 300_000;
@@ -86,8 +86,8 @@ pub struct Leftovers {
     pub orphans: Vec<(Owner, StoredOverride, u64)>,
     /// Tombstones that came back, and when they are over on the monotonic clock.
     pub tombstones: Vec<(Owner, StoredTombstone, u64)>,
-    /// Last signs of life of the instances that came back: hash of the key to seconds since the epoch.
-    pub seen: HashMap<u64, u32>,
+    /// Last signs of life of the instances that came back.
+    pub seen: SeenTimes,
 }
 
 /// What a restart gives back.
@@ -124,6 +124,7 @@ pub fn restore(contents: Contents, rules: RestoreRules, now: Now) -> Restored {
             None => restorer.leave_out(Key::Tombstone(name(&owner))),
         }
     }
+    restorer.leftovers.seen.reserve(contents.instances.len());
     for instance in contents.instances {
         restorer.add_instance(instance, &contents.seen);
     }
@@ -160,25 +161,21 @@ impl Restorer {
         self.leftovers.tombstones.push(((app, id), stored, restored.until_mono_ms));
     }
 
-    fn add_instance(&mut self, loaded: LoadedInstance, seen: &HashMap<u64, u32>) {
+    fn add_instance(&mut self, loaded: LoadedInstance, seen: &SeenTimes) {
         let instance = &loaded.record.instance;
-        let key = Key::Instance(Name { app: &instance.app, id: &instance.instance_id }).to_bytes();
-        let key = key.unwrap_or_default();
-        if loaded.is_ended || self.is_cancelled(&instance.app, &instance.instance_id) {
-            self.counts.ended += 1;
-            self.leftovers.remove.push(key);
-            return;
-        }
-        let hash = seen_hash(&key);
+        let (app, id) = (&instance.app, &instance.instance_id);
         let own_secs = u32::try_from(loaded.seen_timestamp / 1000).unwrap_or(0);
-        let seen_secs = seen.get(&hash).map_or(own_secs, |secs| own_secs.max(*secs));
-        if self.is_too_old || self.is_forgotten(seen_secs, loaded.record.lease.duration_ms) {
+        let seen_secs = seen.get(&loaded.seen_hash).map_or(own_secs, |secs| own_secs.max(*secs));
+        if loaded.is_ended || self.is_cancelled(app, id) {
+            self.counts.ended += 1;
+            self.leave_out(Key::Instance(Name { app, id }));
+        } else if self.is_too_old || self.is_forgotten(seen_secs, loaded.record.lease.duration_ms) {
             self.counts.too_old += 1;
-            self.leftovers.remove.push(key);
+            self.leave_out(Key::Instance(Name { app, id }));
         } else {
             self.counts.instances += 1;
-            self.leftovers.seen.insert(hash, seen_secs);
-            let app = instance.app.clone();
+            self.leftovers.seen.insert(loaded.seen_hash, seen_secs);
+            let app = app.clone();
             self.application(&app).records.push(loaded.record);
         }
     }

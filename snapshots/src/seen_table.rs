@@ -2,10 +2,11 @@
 //!
 //! Heartbeats never come here. The writer looks over the clocks of all records now and then instead.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use heureka_registry::{Now, Record};
 
+use crate::contents::SeenTimes;
 use crate::key::{Key, Name};
 use crate::mirror::Edit;
 use crate::restore::RecoveredMark;
@@ -22,7 +23,7 @@ pub struct SeenTable {
 impl SeenTable {
     /// The table of a store with these contents.
     #[must_use]
-    pub fn of(seen: HashMap<u64, u32>) -> Self {
+    pub fn of(seen: SeenTimes) -> Self {
         let mut parts = vec![Part::new(); usize::from(SEEN_PARTS)];
         for (hash, secs) in seen {
             parts[usize::from(seen_part(hash))].insert(hash, secs);

@@ -4,13 +4,12 @@
 //! not harm a fuller snapshot. A failure never leaves this file as a panic and never loses a change: the caller keeps what
 //! was not written, the store is dropped and opened again after a while (`recovery.rs`).
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use heureka_registry::{Now, Record};
 
-use crate::contents::Owner;
+use crate::contents::{Owner, SeenTimes};
 use crate::deadlines::Deadlines;
 use crate::edits::Editor;
 use crate::failure_points::{FailurePoints, Step};
@@ -127,7 +126,7 @@ impl Writer {
     pub fn new(settings: WriterSettings, start: Start) -> Self {
         let Start { place, folder, current, target, mut identity, mut leftovers, recovered, problem } = start;
         let seen = std::mem::take(&mut leftovers.seen);
-        let seen = if current.is_some() { seen } else { HashMap::new() };
+        let seen = if current.is_some() { seen } else { SeenTimes::default() };
         let problem = problem.map(Problem::at_start);
         identity.starts += 1;
         Self {
@@ -195,7 +194,7 @@ impl Writer {
         self.rewrite = None;
         let kinds = if self.current.is_some() { BESIDE_RECORDS } else { &[] };
         if self.current.is_none() {
-            self.seen = SeenTable::of(HashMap::new());
+            self.seen = SeenTable::of(SeenTimes::default());
         }
         let begun = self.begin_rewrite(kinds, Some(records), now);
         if self.settle(begun, now).is_ok() {

@@ -199,12 +199,20 @@ impl AppView {
     /// The part of a whole-registry document that stands for this application; made once per change and variant.
     pub fn part(&self, variant: Variant) -> &Part {
         self.parts.get_or_make(variant.index(), || {
-            let text = write_application(variant.form, &self.name, &self.shown(variant.scope));
+            let mut text = write_application(variant.form, &self.name, &self.shown(variant.scope));
             match variant.encoding {
-                Encoding::Identity => Part::Plain(text.into()),
+                Encoding::Identity => {
+                    text.shrink_to_fit();
+                    Part::Plain(text.into())
+                }
                 Encoding::Gzip => Part::Deflated(Deflated::compress(&text)),
             }
         })
+    }
+
+    /// True if the part has been made since the last change.
+    pub fn has_part(&self, variant: Variant) -> bool {
+        self.parts.get(variant.index()).is_some()
     }
 
     /// The document of this application alone (`GET /apps/{app}`).
@@ -229,7 +237,6 @@ pub fn write_application(form: Form, name: &AppName, entries: &[&Entry]) -> Vec<
     document::open_application(form, Place::InApplications, name, &mut text);
     write_entries(form, Place::InApplications, entries.iter().copied(), &mut text);
     document::close_application(form, Place::InApplications, &mut text);
-    text.shrink_to_fit();
     text
 }
 

@@ -1,6 +1,9 @@
 //! A whole-registry document as runs of bytes that are shared with the parts they come from.
 
+use std::num::NonZero;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use bytes::Bytes;
 use heureka_protocol::document::{self, Form};
@@ -17,6 +20,11 @@ pub type Apps = Sharded<AppName, AppView, Memo<Segment, { Variant::COUNT }>>;
 
 /// Longest document that is kept in one piece, in bytes.
 const JOIN_UP_TO: u64 = 1 << 20;
+
+/// From so many instances on, parts are made on several threads: it takes as long as 20 ms to write and deflate them.
+const SIDE_BY_SIDE_FROM: usize = 5_000;
+/// But never on more threads than this: requests need some too.
+const THREADS_MAX: usize = 4;
 
 /// The version that full documents carry: anything but -1, which makes Java clients fetch in full for ever.
 pub const FULL_VERSION: i64 = 1;
@@ -67,6 +75,7 @@ impl Document {
 
 /// Puts a document together: head, the segments of all shards, tail.
 pub fn assemble(apps: &Apps, variant: Variant, version: i64, hash: &str) -> Document {
+    make_parts_side_by_side(apps, variant);
     let (mut head, mut tail) = (Vec::new(), Vec::new());
     document::open_applications(variant.form, version, hash, &mut head);
     document::close_applications(variant.form, version, hash, &mut tail);
@@ -78,6 +87,33 @@ pub fn assemble(apps: &Apps, variant: Variant, version: i64, hash: &str) -> Docu
         Encoding::Identity => assemble_plain(variant.form, head, &segments, tail),
         Encoding::Gzip => assemble_gzip(variant.form, &head, &segments, &tail),
     }
+}
+
+/// Makes what is missing of a large document with the help of other threads. Usually little is missing, and nothing is
+/// done here; everything is after a restart, and when a format is asked for the first time.
+fn make_parts_side_by_side(apps: &Apps, variant: Variant) {
+    let is_wanted = |app: &&AppView| app.is_shown(variant.scope) && !app.has_part(variant);
+    let shards = apps.shards().iter().filter(|shard| shard.memo.get(variant.index()).is_none());
+    let missing: Vec<&AppView> =
+        shards.flat_map(|shard| shard.values()).map(|app| &**app).filter(is_wanted).collect();
+    let instances: usize = missing.iter().map(|app| app.entries().len()).sum();
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
+    if instances < SIDE_BY_SIDE_FROM || threads == 1 {
+        return;
+    }
+    let next = AtomicUsize::new(0);
+    let make_parts = || {
+        while let Some(app) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+            app.part(variant);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Without it this thread does the work alone.
+            let _ = thread::Builder::new().name("documents".into()).spawn_scoped(scope, make_parts);
+        }
+        make_parts();
+    });
 }
 
 fn assemble_plain(form: Form, head: Vec<u8>, segments: &[&Segment], tail: Vec<u8>) -> Document {

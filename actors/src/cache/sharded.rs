@@ -118,6 +118,17 @@ impl<K: Ord + Hash + Clone, V, C: Default> Sharded<K, V, C> {
         }
     }
 
+    /// The value of a key for changing it. A value that readers still hold is copied first.
+    pub fn get_mut<Q: Ord + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+        V: Clone,
+    {
+        let hash = hash_of(key);
+        let index = self.shards[shard_of(hash)].position(hash, key).ok()?;
+        Some(Arc::make_mut(&mut self.shard_mut(shard_of(hash)).slots[index].value))
+    }
+
     /// The value of a key for changing it, made if missing. A value that readers still hold is copied first.
     pub fn get_mut_or_insert_with(&mut self, key: &K, make: impl FnOnce() -> V) -> &mut V
     where
@@ -181,7 +192,9 @@ mod tests {
             map.insert(i.to_string(), Arc::new(i));
         }
         let published = map.clone();
-        *map.get_mut_or_insert_with(&"7".to_owned(), || 0) = 70;
+        *map.get_mut_or_insert_with(&"7".to_owned(), || 0) += 60;
+        *map.get_mut("7").unwrap() += 3;
+        assert_eq!(map.get_mut("none"), None);
         map.remove("8");
         assert_eq!(published.get("7").map(|v| **v), Some(7));
         assert_eq!(published.get("8").map(|v| **v), Some(8));

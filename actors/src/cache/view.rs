@@ -161,13 +161,9 @@ impl View {
         if let Some(new) = new {
             self.counts.add(new.record.instance.status);
         }
-        let plain = |entry: &Entry| entry.record.instance.vip_address.clone();
-        let secure = |entry: &Entry| entry.record.instance.secure_vip_address.clone();
-        let (old_plain, new_plain) = (old.and_then(plain), new.and_then(|new| plain(new)));
-        self.vips.replace(old.map(|e| (e, old_plain.as_deref())), new.map(|e| (e, new_plain.as_deref())));
-        let (old_secure, new_secure) = (old.and_then(secure), new.and_then(|new| secure(new)));
+        self.vips.replace(old.map(|old| (old, plain_vips(old))), new.map(|new| (new, plain_vips(new))));
         self.secure_vips
-            .replace(old.map(|e| (e, old_secure.as_deref())), new.map(|e| (e, new_secure.as_deref())));
+            .replace(old.map(|old| (old, secure_vips(old))), new.map(|new| (new, secure_vips(new))));
     }
 
     /// Drops changes older than the retention from the deltas. True if there were any.
@@ -238,4 +234,12 @@ impl View {
     pub(super) fn vip_members_in_any_case(&self, vip: &str, is_secure: bool) -> Vec<&Arc<Entry>> {
         if is_secure { self.secure_vips.members_in_any_case(vip) } else { self.vips.members_in_any_case(vip) }
     }
+}
+
+fn plain_vips(entry: &Entry) -> Option<&str> {
+    entry.record.instance.vip_address.as_deref()
+}
+
+fn secure_vips(entry: &Entry) -> Option<&str> {
+    entry.record.instance.secure_vip_address.as_deref()
 }

@@ -30,6 +30,10 @@ impl VipView {
 
     fn position(&self, entry: &Entry) -> Result<usize, usize> {
         let key = (&**entry.app(), entry.id());
+        // Whole registries come in this order.
+        if self.members.last().is_some_and(|last| (&**last.app(), last.id()) < key) {
+            return Err(self.members.len());
+        }
         self.members.binary_search_by(|member| (&**member.app(), member.id()).cmp(&key))
     }
 

@@ -22,8 +22,11 @@ pub struct Vips {
 }
 
 /// The addresses in a comma list, each once.
-fn addresses(list: Option<&str>) -> BTreeSet<&str> {
-    list.into_iter().flat_map(pieces).collect()
+fn addresses(list: Option<&str>) -> Vec<&str> {
+    let mut addresses: Vec<&str> = list.into_iter().flat_map(pieces).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses
 }
 
 impl Vips {
@@ -31,7 +34,7 @@ impl Vips {
     pub fn replace(&mut self, old: Option<(&Entry, Option<&str>)>, new: Option<(&Arc<Entry>, Option<&str>)>) {
         let new_addresses = addresses(new.and_then(|(_, list)| list));
         if let Some((entry, list)) = old {
-            for address in addresses(list).difference(&new_addresses) {
+            for address in addresses(list).into_iter().filter(|address| !new_addresses.contains(address)) {
                 self.remove(address, entry);
             }
         }
@@ -43,21 +46,21 @@ impl Vips {
     }
 
     fn add(&mut self, address: &str, entry: &Arc<Entry>) {
-        let key: Box<str> = address.into();
-        if self.exact.get(address).is_none() {
-            let folded = fold(address);
-            self.spellings.get_mut_or_insert_with(&folded, BTreeSet::new).insert(key.clone());
+        if let Some(view) = self.exact.get_mut(address) {
+            view.upsert(entry.clone());
+            return;
         }
+        let key: Box<str> = address.into();
+        self.spellings.get_mut_or_insert_with(&fold(address), BTreeSet::new).insert(key.clone());
         self.exact.get_mut_or_insert_with(&key, VipView::default).upsert(entry.clone());
     }
 
     fn remove(&mut self, address: &str, entry: &Entry) {
-        let key: Box<str> = address.into();
-        let view = self.exact.get_mut_or_insert_with(&key, VipView::default);
+        let Some(view) = self.exact.get_mut(address) else { return };
         view.remove(entry);
         if view.members().is_empty() {
             self.exact.remove(address);
-            self.forget_spelling(&key);
+            self.forget_spelling(address);
         }
     }
 

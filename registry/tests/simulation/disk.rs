@@ -7,6 +7,7 @@ use std::sync::Arc;
 use heureka_protocol::{AppName, InstanceId, Status};
 use heureka_registry::{Application, Change, ChangeKind, Now, Record, Rules};
 use heureka_snapshots::contents::{Contents, LoadedInstance, Owner};
+use heureka_snapshots::key::{Key, Name};
 use heureka_snapshots::restore::{RestoreRules, restore};
 use heureka_snapshots::stored::{
     StoredInstance, StoredMeta, StoredOverride, StoredTombstone, TombstoneLife, from_payload, seen_wall_ms,
@@ -79,10 +80,9 @@ impl Image {
 
     fn loaded(&self, now: Now) -> Vec<LoadedInstance> {
         let load = |((app, id), payload): &(Owner, Vec<u8>)| {
-            let stored: StoredInstance<'_> = from_payload(payload).unwrap();
-            let (seen_timestamp, is_ended) = (stored.seen_timestamp, stored.eviction_timestamp != 0);
-            let record = Arc::new(stored.into_record(app.clone(), InstanceId::clone(id), now).unwrap());
-            LoadedInstance { record, seen_timestamp, is_ended }
+            let key = Key::Instance(Name { app, id }).to_bytes().unwrap();
+            let stored = from_payload(payload).unwrap();
+            LoadedInstance::of(stored, &key, (app.clone(), InstanceId::clone(id)), now).unwrap()
         };
         self.instances.iter().map(load).collect()
     }

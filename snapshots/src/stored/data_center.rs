@@ -1,9 +1,9 @@
 //! Where an instance runs.
 
-use std::borrow::Cow;
-
-use heureka_protocol::{DataCenter, Metadata};
+use heureka_protocol::DataCenter;
 use serde::{Deserialize, Serialize};
+
+use super::text::{Text, entries_of, metadata_of};
 
 /// Data centre of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub enum StoredDataCenter<'a> {
     /// Netflix' own.
     Netflix,
     /// Amazon, with what the instance says of itself.
-    Amazon(#[serde(borrow)] Vec<(Cow<'a, str>, Cow<'a, str>)>),
+    Amazon(#[serde(borrow)] Vec<(Text<'a>, Text<'a>)>),
 }
 
 impl<'a> From<&'a DataCenter> for StoredDataCenter<'a> {
@@ -32,12 +32,7 @@ impl From<StoredDataCenter<'_>> for DataCenter {
         match data_center {
             StoredDataCenter::MyOwn => Self::MyOwn,
             StoredDataCenter::Netflix => Self::Netflix,
-            StoredDataCenter::Amazon(entries) => Self::Amazon(Box::new(entries.into_iter().collect())),
+            StoredDataCenter::Amazon(entries) => Self::Amazon(Box::new(metadata_of(&entries))),
         }
     }
-}
-
-/// Entries in their order, which documents show.
-pub(super) fn entries_of(metadata: &Metadata) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
-    metadata.iter().map(|(key, value)| (Cow::Borrowed(key), Cow::Borrowed(value))).collect()
 }

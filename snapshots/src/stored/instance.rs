@@ -1,16 +1,12 @@
 //! One instance with its lease.
 
-use std::borrow::Cow;
-
 use heureka_protocol::instance::{DEFAULT_LEASE_DURATION_SECS, DEFAULT_RENEWAL_INTERVAL_SECS};
 use heureka_protocol::{AppName, Instance, InstanceId, LeaseInfo, Port};
 use heureka_registry::{Lease, Now, Record};
 use serde::{Deserialize, Serialize};
 
-use super::data_center::entries_of;
+use super::text::{Text, entries_of, metadata_of};
 use super::{PayloadError, StoredAction, StoredDataCenter, StoredStatus, is_default};
-
-type Text<'a> = Cow<'a, str>;
 
 /// Everything of a record but its names, which are in the key, and the running lease clock, which no restart survives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,8 +105,8 @@ pub struct StoredPort {
 impl Default for StoredInstance<'_> {
     fn default() -> Self {
         Self {
-            host_name: Cow::default(),
-            ip_addr: Cow::default(),
+            host_name: Text::default(),
+            ip_addr: Text::default(),
             sid: None,
             status: StoredStatus::Unknown,
             overridden_status: StoredStatus::Unknown,
@@ -156,11 +152,11 @@ impl From<StoredPort> for Port {
 }
 
 fn borrowed(text: &Option<Box<str>>) -> Option<Text<'_>> {
-    text.as_deref().map(Cow::Borrowed)
+    text.as_deref().map(Text::from)
 }
 
 fn owned(text: Option<Text<'_>>) -> Option<Box<str>> {
-    text.map(|text| text.into_owned().into_boxed_str())
+    text.map(Text::into_box)
 }
 
 /// Milliseconds of a lease that no restored lease goes below: one that never was is no lease.
@@ -172,8 +168,8 @@ impl<'a> StoredInstance<'a> {
     pub fn of(record: &'a Record, seen_timestamp: i64) -> Self {
         let Record { instance, reported_status, lease } = record;
         Self {
-            host_name: Cow::Borrowed(&instance.host_name),
-            ip_addr: Cow::Borrowed(&instance.ip_addr),
+            host_name: Text::from(&*instance.host_name),
+            ip_addr: Text::from(&*instance.ip_addr),
             sid: borrowed(&instance.sid),
             status: instance.status.into(),
             overridden_status: instance.overridden_status.into(),
@@ -229,8 +225,8 @@ impl<'a> StoredInstance<'a> {
         Instance {
             instance_id,
             app,
-            host_name: self.host_name.into(),
-            ip_addr: self.ip_addr.into(),
+            host_name: self.host_name.into_box(),
+            ip_addr: self.ip_addr.into_box(),
             sid: owned(self.sid),
             status: self.status.into(),
             overridden_status: self.overridden_status.into(),
@@ -243,7 +239,7 @@ impl<'a> StoredInstance<'a> {
                 duration_secs: self.duration_secs,
                 ..LeaseInfo::default()
             },
-            metadata: self.metadata.into_iter().collect(),
+            metadata: metadata_of(&self.metadata),
             app_group_name: owned(self.app_group_name),
             home_page_url: owned(self.home_page_url),
             status_page_url: owned(self.status_page_url),

@@ -11,6 +11,7 @@ mod meta;
 mod seen;
 mod status;
 mod status_override;
+mod text;
 mod tombstone;
 
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,7 @@ pub use meta::StoredMeta;
 pub use seen::{SEEN_PARTS, StoredSeen, seen_hash, seen_part};
 pub use status::{StoredAction, StoredStatus};
 pub use status_override::StoredOverride;
+pub use text::Text;
 pub use tombstone::{StoredTombstone, TombstoneLife};
 
 /// Why a payload cannot be used. It never can be later either.

@@ -8,10 +8,9 @@ use heureka_registry::Now;
 use super::{ExportedInstance, ExportedOverride, ExportedTombstone, SnapshotDocument, ToolError, open};
 use crate::contents::{self, Contents};
 use crate::frame::FORMAT;
-use crate::key::{Key, Name};
 use crate::limited::caught;
 use crate::store::OpenStore;
-use crate::stored::{StoredInstance, seen_hash};
+use crate::stored::StoredInstance;
 
 /// Writes the document of a snapshot. Returns the number of instances.
 ///
@@ -34,8 +33,7 @@ pub fn export(
 fn document_of(contents: &Contents) -> SnapshotDocument<'_> {
     let instances = contents.instances.iter().map(|loaded| {
         let instance = &loaded.record.instance;
-        let key = Key::Instance(Name { app: &instance.app, id: &instance.instance_id }).to_bytes();
-        let seen_secs = key.and_then(|key| contents.seen.get(&seen_hash(&key)));
+        let seen_secs = contents.seen.get(&loaded.seen_hash);
         let seen_ms = seen_secs.map_or(0, |secs| i64::from(*secs) * 1000).max(loaded.seen_timestamp);
         ExportedInstance {
             app: instance.app.to_string(),
