@@ -200,7 +200,7 @@ impl Handler<MakeDocument> for CacheActor {
     type Result = Result<Arc<Document>, Refused>;
 
     fn handle(&mut self, MakeDocument(view, variant): MakeDocument, _: &mut Self::Context) -> Self::Result {
-        let made = guarded("cache", || view.document(variant).clone());
+        let made = guarded("cache", || view.document_at_once(variant).clone());
         self.count_panic(made).ok_or(Refused::Internal)
     }
 }

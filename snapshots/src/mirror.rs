@@ -34,6 +34,8 @@ pub struct Mirror {
     index: Index,
     meta: StoredMeta,
     batch: Batch,
+    /// Bytes of frames written since it was opened.
+    written_bytes: u64,
 }
 
 impl Mirror {
@@ -58,18 +60,18 @@ impl Mirror {
 
     /// A store that has been scanned.
     pub(crate) fn of(name: StoreName, store: Box<dyn Store>, index: Index, meta: StoredMeta) -> Self {
-        Self { name, store, index, meta, batch: Batch::default() }
+        Self { name, store, index, meta, batch: Batch::default(), written_bytes: 0 }
     }
 
-    /// Closes the store and opens it again, which gives back the memory that a scan has filled.
+    /// Closes the store and opens it again, which gives back the memory that a scan or many writes have filled.
     ///
     /// # Errors
     /// If the store refuses.
     pub fn reopened(self, folder: &DataFolder, opener: &dyn OpenStore) -> Result<Self, StoreError> {
-        let Self { name, store, index, meta, batch } = self;
+        let Self { name, store, index, meta, batch, .. } = self;
         guarded("close", || store.close())?;
         let store = guarded("open", || opener.open(&folder.store_path(name)))?;
-        Ok(Self { name, store, index, meta, batch })
+        Ok(Self { name, store, index, meta, batch, written_bytes: 0 })
     }
 
     /// Takes in changes that belong together; commits first if they do not fit into the batch any more. Returns how many
@@ -90,6 +92,7 @@ impl Mirror {
             && let Some(value) = frame::wrap(key, self.meta.generation + 1, payload)
         {
             self.index.put(key, &value);
+            self.written_bytes += value.len() as u64;
             self.batch.push(Operation::Put { key: key.clone(), value });
             return true;
         }
@@ -157,6 +160,12 @@ impl Mirror {
     #[must_use]
     pub const fn name(&self) -> StoreName {
         self.name
+    }
+
+    /// Bytes written since it was opened.
+    #[must_use]
+    pub const fn written_bytes(&self) -> u64 {
+        self.written_bytes
     }
 
     /// What is in it.

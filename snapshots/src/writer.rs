@@ -42,6 +42,8 @@ pub struct WriterSettings {
     pub rewrite_from_bytes: u64,
     /// and larger than its live data by this factor.
     pub rewrite_factor: u64,
+    /// A store that has taken so many bytes is opened again when nothing waits to be written.
+    pub reopen_after_bytes: u64,
     /// First wait after a failure, milliseconds; doubled with each further one.
     pub first_retry_ms: u64,
     /// Longest wait after failures, milliseconds.
@@ -56,6 +58,7 @@ impl Default for WriterSettings {
             touch_interval_ms: 30_000,
             rewrite_from_bytes: 64 * 1024 * 1024,
             rewrite_factor: 8,
+            reopen_after_bytes: 4 * 1024 * 1024,
             first_retry_ms: 1_000,
             last_retry_ms: 60_000,
         }
@@ -247,7 +250,13 @@ impl Writer {
             self.commit(now)?;
         }
         self.go_on_with_rewrite(now)?;
-        self.measure(now)
+        self.measure(now)?;
+        let is_idle = latest.is_empty() && self.rewrite.is_none();
+        let is_fat = |current: &Mirror| current.written_bytes() >= self.settings.reopen_after_bytes;
+        if is_idle && self.current.as_ref().is_some_and(is_fat) {
+            self.give_memory_back()?;
+        }
+        Ok(())
     }
 
     /// Looks over the clocks of all living records for signs of life that are worth writing.
@@ -312,7 +321,8 @@ impl Writer {
         stats
     }
 
-    /// After a start the store in use has just been read from end to end.
+    /// sled keeps a copy of most of what was read or written, twice the bytes of the records and whatever its cache is told
+    /// to hold. Opening the store again ends that; it takes some milliseconds, also if the store is large.
     fn give_memory_back(&mut self) -> Result<(), StoreError> {
         if let Some(folder) = &self.folder
             && let Some(current) = self.current.take()

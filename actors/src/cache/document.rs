@@ -75,7 +75,6 @@ impl Document {
 
 /// Puts a document together: head, the segments of all shards, tail.
 pub fn assemble(apps: &Apps, variant: Variant, version: i64, hash: &str) -> Document {
-    make_parts_side_by_side(apps, variant);
     let (mut head, mut tail) = (Vec::new(), Vec::new());
     document::open_applications(variant.form, version, hash, &mut head);
     document::close_applications(variant.form, version, hash, &mut tail);
@@ -89,9 +88,9 @@ pub fn assemble(apps: &Apps, variant: Variant, version: i64, hash: &str) -> Docu
     }
 }
 
-/// Makes what is missing of a large document with the help of other threads. Usually little is missing, and nothing is
-/// done here; everything is after a restart, and when a format is asked for the first time.
-fn make_parts_side_by_side(apps: &Apps, variant: Variant) {
+/// Makes what is missing of a large document with the help of other threads, for somebody who waits for it. Usually little
+/// is missing, and nothing is done here; everything is after a restart, and when a format is asked for the first time.
+pub fn make_parts_side_by_side(apps: &Apps, variant: Variant) {
     let is_wanted = |app: &&AppView| app.is_shown(variant.scope) && !app.has_part(variant);
     let shards = apps.shards().iter().filter(|shard| shard.memo.get(variant.index()).is_none());
     let missing: Vec<&AppView> =
@@ -205,4 +204,36 @@ fn segment<'a>(apps: impl Iterator<Item = &'a AppView>, variant: Variant) -> Seg
         chunks.push(deflated.into());
     }
     Segment { len: chunks.iter().map(|chunk| chunk.len() as u64).sum(), chunks: chunks.into(), sum }
+}
+
+#[cfg(test)]
+mod tests {
+    use heureka_protocol::Instance;
+    use heureka_registry::{Application, Now, Origin, Rules};
+
+    use super::*;
+    use crate::cache::View;
+
+    const NOW: Now = Now { mono_ms: 1, wall_ms: 1 };
+
+    fn application(name: &str, instances: usize) -> Application {
+        let mut app = Application::new(AppName::new(name));
+        for index in 0..instances {
+            let id = format!("i-{index}").into();
+            let instance = Instance::with_defaults(AppName::new(name), id, "h", "192.0.2.1");
+            app.register(instance, Origin::Client, NOW, &Rules::default());
+        }
+        app
+    }
+
+    #[test]
+    fn a_large_document_is_the_same_whoever_makes_its_parts() {
+        let share = SIDE_BY_SIDE_FROM / 3 + 1;
+        let apps = ["CART", "MAIL", "SHOP"].map(|name| application(name, share));
+        let (view, alone) = (View::restored(&apps, NOW), View::restored(&apps, NOW));
+        for variant in Variant::all() {
+            let together = view.document_at_once(variant).to_vec();
+            assert!(together == alone.document(variant).to_vec(), "{variant:?}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use heureka_protocol::{AppName, Status, StatusCounts};
 use heureka_registry::{Application, Change, Now};
 
 use super::app_view::AppView;
-use super::document::{Apps, Document, FULL_VERSION, assemble};
+use super::document::{Apps, Document, FULL_VERSION, assemble, make_parts_side_by_side};
 use super::entry::Entry;
 use super::memo::{Encoding, Memo, Scope, Variant};
 use super::vips::Vips;
@@ -212,6 +212,14 @@ impl View {
             };
             Arc::new(assemble(&self.apps, variant, version, &self.counts.hash_code()))
         })
+    }
+
+    /// The same on all cores, for somebody who waits for it.
+    pub fn document_at_once(&self, variant: Variant) -> &Arc<Document> {
+        if self.ready_document(variant).is_none() {
+            make_parts_side_by_side(&self.apps, variant);
+        }
+        self.document(variant)
     }
 
     /// A whole-registry document if somebody has made it.

@@ -1,6 +1,6 @@
 //! The writer in ordinary life: what it keeps, what it leaves out, when it writes.
 
-use heureka_protocol::{Metadata, Status};
+use heureka_protocol::{Instance, Metadata, Status};
 use heureka_snapshots::news::WriterState;
 
 use crate::support::instance;
@@ -245,4 +245,26 @@ fn the_state_is_told() {
     assert_eq!((stats.state, stats.counts.instances), (WriterState::Following, 1));
     assert_eq!(stats.saved_wall_ms, world.now.wall_ms);
     assert!(stats.live_bytes > 100 && stats.disk_bytes > 100, "{stats:?}");
+}
+
+#[test]
+fn a_store_that_has_taken_much_is_opened_again_once_nothing_waits() {
+    let mut world = World::following();
+    let opened = world.disk.opened();
+    for index in 0..300 {
+        let metadata = [("text", "x".repeat(16_000))].into_iter().collect::<Metadata>();
+        world.register(Instance { metadata, ..instance("SHOP", &format!("i-{index}")) });
+    }
+    world.round();
+    assert_eq!(world.disk.opened(), opened, "it has just written");
+    world.round();
+    assert_eq!(world.disk.opened(), opened + 1);
+    world.round();
+    world.register(instance("SHOP", "late"));
+    world.round();
+    assert_eq!(world.disk.opened(), opened + 1, "nothing to give back");
+    let before = world.picture();
+    world.crash();
+    world.start();
+    assert_eq!((world.outcome(), world.picture()), ("warm", before));
 }
