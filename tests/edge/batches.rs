@@ -188,7 +188,13 @@ fn s33_two_senders_may_change_one_instance_ten_thousand_times_at_once() {
     let applications = document["applications"]["application"].as_array().expect("applications");
     let odd: Vec<&Value> = applications.iter().filter(|app| app["name"] == "ODD").collect();
     assert_eq!((odd.len(), odd[0]["instance"].as_array().map(Vec::len)), (1, Some(1)));
-    assert_eq!(odd[0]["instance"][0], alone["instance"], "one state, wherever it is read");
+    // The time of the last renewal is worked out when it is written, from another clock: it may differ by a millisecond.
+    let stated = |instance: &Value| {
+        let mut instance = instance.clone();
+        instance["leaseInfo"]["lastRenewalTimestamp"].take();
+        instance
+    };
+    assert_eq!(stated(&odd[0]["instance"][0]), stated(&alone["instance"]), "one state, wherever it is read");
     assert_eq!(alone["instance"]["lastDirtyTimestamp"], newest.to_string());
 }
 
