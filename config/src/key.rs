@@ -83,10 +83,18 @@ pub(crate) fn map_key(elements: &[Element]) -> String {
         if at > 0 {
             key.push('.');
         }
-        let keep = |c: &char| element.bracketed || c.is_alphanumeric() || matches!(c, '-' | '_');
-        key.extend(element.written.chars().filter(keep));
+        key.extend(element.written.chars().filter(|c| is_kept(element, *c)));
     }
     key
+}
+
+/// True if [`map_key`] leaves something out.
+pub(crate) fn loses_signs(elements: &[Element]) -> bool {
+    elements.iter().any(|element| !element.written.chars().all(|c| is_kept(element, c)))
+}
+
+fn is_kept(element: &Element, c: char) -> bool {
+    element.bracketed || c.is_alphanumeric() || matches!(c, '-' | '_')
 }
 
 /// Compares an environment variable with a name: dots are `_`, dashes are dropped or `_`, case does not matter.

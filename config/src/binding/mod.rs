@@ -30,6 +30,8 @@ pub(crate) struct Bound {
     pub misshapen: Vec<Misshapen>,
     /// Zones that were spelled in an unusual way: the name as written, where, and the zone that was meant.
     pub misspelt_zones: Vec<(Property, String)>,
+    /// Map keys that lost signs, and what is left of them.
+    pub shortened: Vec<(Property, String)>,
 }
 
 /// Binds all sources, lowest precedence first.
@@ -43,6 +45,7 @@ pub(crate) fn bind(stack: &Stack) -> Bound {
         inert: Vec::new(),
         misshapen: Vec::new(),
         misspelt_zones,
+        shortened: Vec::new(),
     };
     let mut layers = Vec::new();
     for source in normalised {
@@ -50,6 +53,7 @@ pub(crate) fn bind(stack: &Stack) -> Bound {
         bound.problems.extend(source.problems);
         bound.inert.extend(source.inert);
         bound.misshapen.extend(source.misshapen);
+        bound.shortened.extend(source.shortened);
         layers.push(layer::Layer::new(source.values));
     }
     bound.raw = Raw::merge(layers);

@@ -44,6 +44,8 @@ pub(super) struct Normalised {
     pub problems: Vec<Problem>,
     pub inert: Vec<(Property, &'static str)>,
     pub misshapen: Vec<Misshapen>,
+    /// Map keys that lost signs, and what is left of them.
+    pub shortened: Vec<(Property, String)>,
 }
 
 /// Recognises the properties of a source.
@@ -63,6 +65,11 @@ impl Normalised {
     fn named(&mut self, property: &Property) {
         let elements = key::elements(&property.name);
         if let Some((spec, place)) = catalogue::locate(&elements) {
+            if let Place::Entry(name) | Place::EntryItem(name, _) = &place
+                && key::loses_signs(&elements)
+            {
+                self.shortened.push((property.clone(), name.clone()));
+            }
             self.add(spec, place, property, Transform::Same, false);
             return;
         }

@@ -19,6 +19,13 @@ pub(super) fn remarks(bound: &Bound, lookup: &Everything<'_>, used: &BTreeSet<St
             format!("probably means the zone {meant}, and is taken for it; Java would ignore it silently");
         notices.push(Notice::warning(&property.name, &property.origin, message));
     }
+    for (property, name) in &bound.shortened {
+        let message = format!(
+            "is taken for the name {name:?}: without brackets, as in [a/b], only letters, digits, dashes, dots and underscores \
+             are kept; Java says nothing"
+        );
+        notices.push(Notice::warning(&property.name, &property.origin, message));
+    }
     for (property, reason) in &bound.inert {
         if told.insert(key::canonical(&property.name)) {
             notices.push(Notice::info(

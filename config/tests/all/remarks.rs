@@ -88,6 +88,23 @@ fn a_value_or_a_list_where_a_section_belongs_is_told_once() {
 }
 
 #[test]
+fn a_name_that_loses_signs_is_told() {
+    let start = Start::new().yml(
+        "eureka.server.remote-region-urls-with-name: {eu/west 1: 'http://a/'}\n\
+         eureka.instance.metadata-map:\n  '[a/b]': kept\n  c.d_e-1: kept\n",
+    );
+    let notices = start.notices();
+    assert_eq!(notices.lines().count(), 1, "{notices}");
+    assert!(
+        notices.contains("eu/west 1") && notices.contains("is taken for the name \"euwest1\""),
+        "{notices}"
+    );
+    assert_eq!(start.settings().registry.regions.regions[0].name, "euwest1");
+    let metadata = start.settings().instance.metadata;
+    assert!(metadata.contains_key("a/b") && metadata.contains_key("c.d_e-1"), "{metadata:?}");
+}
+
+#[test]
 fn a_profile_that_nothing_is_for_is_told() {
     let chosen = |profile: &str| {
         Start::new()
