@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use heureka_actors::Handle;
+use heureka_actors::{Handle, Refused};
 use heureka_config::settings::ServiceUrl;
 use heureka_protocol::applications::Applications;
 use heureka_protocol::{AppName, Instance, Limits, json};
@@ -21,6 +21,8 @@ const APPS_PATH: &str = "apps/";
 const STRAGGLERS_GRACE: Duration = Duration::from_secs(5);
 /// Instances that one step of an application registers at most, so that others get a turn in between.
 const STEP_INSTANCES: usize = 500;
+/// How often the cache is asked whether it shows what was copied; each attempt has a time limit of its own.
+const SHOW_ATTEMPTS: u32 = 12;
 /// How old a list can be when it comes: a Java server renews what it answers with every half a minute.
 const LIST_AGE_MAX_MS: u64 = 30_000;
 
@@ -60,7 +62,19 @@ pub async fn copy_once(plan: &SyncPlan, http: &PeerHttp, handle: &Handle) -> Cop
     let (instances, is_complete) = ask_all(plan, http).await;
     let count = u64::try_from(instances.len()).unwrap_or(u64::MAX);
     register(instances, asked_mono_ms, handle).await;
+    show(handle).await;
     Copied { count, is_complete }
+}
+
+/// Waits until readers see what was registered: the gate opens next, and a client that is let in and finds a part of the
+/// registry takes the rest for gone.
+async fn show(handle: &Handle) {
+    for _ in 0..SHOW_ATTEMPTS {
+        match handle.current_view().await {
+            Err(Refused::TimedOut) => tracing::warn!("what was copied cannot be shown yet"),
+            Ok(_) | Err(_) => return,
+        }
+    }
 }
 
 async fn ask_all(plan: &SyncPlan, http: &PeerHttp) -> (Vec<Instance>, bool) {

@@ -25,6 +25,28 @@ fn s54_s59_a_node_that_starts_copies_its_peer_with_all_statuses_and_overrides() 
 }
 
 #[test]
+fn s54_the_first_list_of_a_node_that_has_copied_its_peer_is_complete() {
+    let mut cluster = Cluster::prepare(2, &[]);
+    cluster.start_node(0);
+    for n in 0..1_500 {
+        cluster.register(0, &format!("APP-{}", n % 50), &format!("i-{n}"), 100);
+    }
+    let slowly_published = [
+        ("eureka.server.use-read-only-response-cache", "true"),
+        ("eureka.server.response-cache-update-interval-ms", "60000"),
+    ];
+    cluster.start_with(1, &slowly_published);
+    let mut listed = None;
+    until("the node is open", || {
+        let answer = cluster.call(1, "GET", "/eureka/apps/", "");
+        listed = (answer.status == 200)
+            .then(|| String::from_utf8_lossy(&answer.body).matches("\"instanceId\":").count());
+        listed.is_some()
+    });
+    assert_eq!(listed, Some(1_500));
+}
+
+#[test]
 fn s54_a_node_that_restarts_has_the_same_view() {
     let mut cluster = Cluster::start(2, &[]);
     for n in 0..50 {
