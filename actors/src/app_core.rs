@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use heureka_protocol::batch::Action;
 use heureka_protocol::{Instance, InstanceId, Status};
-use heureka_registry::replication::OwnApplication;
 use heureka_registry::replication::receive::{self, Applied, Circumstances, Incoming};
+use heureka_registry::replication::{OwnApplication, PeerCopy};
 use heureka_registry::{
     Application, Cancel, CancelledHere, Change, Heartbeat, LookUp, MetadataLimits, Now, Origin, Record,
-    RegistryError, Renewal, RenewalAnswer, Sender, StatusOutcome,
+    RegistryError, Renewal, RenewalAnswer, Sender, Stamp, StatusOutcome,
 };
 
 use crate::error::Refused;
@@ -75,14 +75,14 @@ impl AppCore {
         Err(refused)
     }
 
-    /// Takes over the newer record of a peer (spec `replication.md` 4.2).
+    /// Takes over the newer record of a peer (spec `replication.md` 4.2), with the stamp of its override.
     ///
     /// # Errors
     /// If the instance was cancelled here later than that: nothing has happened, and the peer must hear of the cancel.
-    pub fn adopt(&mut self, theirs: Instance) -> Result<(), CancelledHere> {
+    pub fn adopt(&mut self, theirs: Instance, stamp: Option<Stamp>) -> Result<(), CancelledHere> {
         let now = self.now();
         self.shared.metrics.register.count(Origin::Peer);
-        let change = self.application.adopt(theirs, now, &self.shared.options.rules)?;
+        let change = self.application.adopt(theirs, stamp, now, &self.shared.options.rules)?;
         self.emit(Some(change));
         Ok(())
     }
@@ -91,12 +91,14 @@ impl AppCore {
     ///
     /// # Errors
     /// If the application is full and the instance is new.
-    pub fn register_copy(&mut self, copy: Instance, asked_mono_ms: u64) -> Result<(), Refused> {
+    pub fn register_copy(&mut self, copied: PeerCopy, asked_mono_ms: u64) -> Result<(), Refused> {
+        let PeerCopy { instance: copy, stamp } = copied;
         self.shared.metrics.register.count(Origin::StartUp);
         self.check_room(&copy.instance_id)?;
         let now = self.now();
         let id = InstanceId::clone(&copy.instance_id);
-        let change = self.application.register_copy(copy, asked_mono_ms, now, &self.shared.options.rules);
+        let rules = &self.shared.options.rules;
+        let change = self.application.register_copy(copy, stamp, asked_mono_ms, now, rules);
         if change.is_some() {
             self.notes.push(Note::registered(now, self.application.name(), id));
         }
@@ -104,18 +106,24 @@ impl AppCore {
         Ok(())
     }
 
-    /// Applies an item of a peer's batch (spec `replication.md` 5).
+    /// Applies an item of a peer's batch (spec `replication.md` 5), with the stamp that a header tells of it.
     ///
     /// # Errors
     /// If the application is full and the instance is new.
-    pub fn apply(&mut self, id: &str, incoming: Incoming, sender: Sender) -> Result<Applied, Refused> {
+    pub fn apply(
+        &mut self,
+        id: &str,
+        incoming: Incoming,
+        stamp: Option<Stamp>,
+        sender: Sender,
+    ) -> Result<Applied, Refused> {
         let action = incoming.action();
         self.count_incoming(action);
         if action == Action::Register {
             self.check_room(id)?;
         }
         let now = self.now();
-        let circumstances = Circumstances { sender, is_copying: self.shared.is_copying() };
+        let circumstances = Circumstances { sender, is_copying: self.shared.is_copying(), stamp };
         let rules = &self.shared.options.rules;
         let applied = receive::apply(&mut self.application, id, incoming, circumstances, now, rules);
         self.note_incoming(id, action, &applied, now);
@@ -318,7 +326,8 @@ impl AppCore {
 
     /// All that is known of the application, to compare it with a peer's (spec `replication.md` 9.3.4).
     #[must_use]
-    pub fn for_comparison(&self) -> OwnApplication {
+    pub fn for_comparison(&mut self) -> OwnApplication {
+        self.application.settle_stamps(&self.shared.options.rules);
         OwnApplication::of(&self.application, self.now())
     }
 

@@ -26,8 +26,8 @@ impl Kept {
     fn outgoing(&self) -> OutgoingItem<'_> {
         let (last_dirty_timestamp, overridden_status, status): (Option<i64>, Option<Status>, Option<Status>) =
             match &self.item.task {
-                ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status } => {
-                    (*last_dirty_timestamp, *overridden_status, None)
+                ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status, status } => {
+                    (*last_dirty_timestamp, *overridden_status, *status)
                 }
                 ReplicationTask::StatusUpdate { status, overridden_status, last_dirty_timestamp } => {
                     (*last_dirty_timestamp, *overridden_status, Some(*status))

@@ -72,6 +72,8 @@ pub enum ReplicationTask {
         last_dirty_timestamp: Option<i64>,
         /// The sender's override. A word that is no status counts as none: the lease must be renewed all the same.
         overridden_status: Option<Status>,
+        /// The status that the instance has there, read in the same way. Java does not use it.
+        status: Option<Status>,
     },
     /// Register the instance; it is read, but not yet checked.
     Register(Box<InstanceDraft>),

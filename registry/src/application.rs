@@ -23,13 +23,16 @@ use heureka_protocol::{AppName, InstanceId, Status};
 
 use crate::change::Origin;
 use crate::record::Record;
+use crate::rules::Rules;
+use crate::stamp::{OverrideState, Stamp, StampCell};
+use crate::time::Now;
 use crate::totals::LeaseTotals;
 
 pub use cancel::{Cancel, CancelOutcome, CancelledHere};
 pub use look_up::LookUp;
 pub use marks::{Mark, MarkedRecord};
 pub use metadata::MetadataLimits;
-pub use overrides::StatusOutcome;
+pub use overrides::{StatusOutcome, Told};
 pub use renew::{Heartbeat, Renewal, RenewalAnswer};
 pub use tombstones::Tombstone;
 
@@ -46,6 +49,8 @@ pub struct Application {
     tombstones: Tombstones,
     totals: LeaseTotals,
     next_sequence: u64,
+    /// Some record may have an operation without a stamp that gets it when the clock is in step.
+    has_unstamped: bool,
 }
 
 /// A living lease and what only its owner needs to know of it.
@@ -66,8 +71,17 @@ pub struct Override {
     pub status: Status,
     /// Who set it.
     pub origin: Origin,
-    /// Monotonic time since when there is no lease for it; `None` while there is one.
-    orphaned_mono_ms: Option<u64>,
+    /// Since when there is no lease for it; `None` while there is one.
+    orphan: Option<Orphan>,
+}
+
+/// An override that waits for its instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Orphan {
+    /// Monotonic time since when, milliseconds.
+    since_mono_ms: u64,
+    /// Stamp of the operation that set it; with a lease the record has it.
+    stamp: Option<Stamp>,
 }
 
 impl Application {
@@ -81,6 +95,7 @@ impl Application {
             tombstones: Tombstones::default(),
             totals: LeaseTotals::default(),
             next_sequence: 1,
+            has_unstamped: false,
         }
     }
 
@@ -136,7 +151,37 @@ impl Application {
         self.next_sequence
     }
 
+    /// Gives what was done before the clock was in step its stamps, once it is.
+    pub fn settle_stamps(&mut self, rules: &Rules) {
+        if self.has_unstamped && rules.stamps.is_in_step() {
+            self.records().for_each(|record| record.override_stamp.settle(&rules.stamps));
+            self.has_unstamped = false;
+        }
+    }
+
+    /// The cell for an operation: with the stamp that it has got, if any. A client's gets it later.
+    fn cell_of_operation(&mut self, stamp: Option<Stamp>, origin: Origin, now: Now) -> StampCell {
+        if stamp.is_some() || origin != Origin::Client {
+            return StampCell::new(stamp);
+        }
+        self.has_unstamped = true;
+        StampCell::unstamped(now)
+    }
+
     fn override_status(&self, id: &str) -> Option<Status> {
         self.overrides.get(id).map(|entry| entry.status)
+    }
+
+    /// Whether an instance has an override, and since when, whether it is here, still to come or cancelled.
+    fn override_state(&self, id: &str, now: Now) -> OverrideState {
+        if let Some(record) = self.get(id) {
+            return record.override_state();
+        }
+        let orphan = self
+            .overrides
+            .get(id)
+            .map(|entry| OverrideState { status: Some(entry.status), stamp: entry.waiting_stamp() });
+        let cancelled = self.tombstones.get(id, now).and_then(|stone| stone.override_stamp);
+        orphan.unwrap_or(OverrideState { status: None, stamp: cancelled })
     }
 }

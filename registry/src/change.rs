@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use heureka_protocol::{ActionType, AppName, InstanceId, Status};
 
+use crate::application::Tombstone;
 use crate::record::Record;
 
 /// Where a change came from. It decides whether peers are told; the instance itself never does (design, idea 5).
@@ -87,4 +88,6 @@ pub struct Change {
     pub previous_status: Option<Status>,
     /// Monotonic time of the change, milliseconds.
     pub at_mono_ms: u64,
+    /// For a cancel, what is remembered of it.
+    pub tombstone: Option<Tombstone>,
 }

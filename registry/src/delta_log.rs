@@ -145,7 +145,8 @@ mod tests {
         let instance =
             Instance::with_defaults(AppName::new("A"), Arc::from(id.to_string()), "host", "10.0.0.1");
         let lease = Lease::starting(Now { mono_ms: 0, wall_ms: 0 }, 90_000);
-        Arc::new(Record { instance, reported_status: Status::Up, lease })
+        let override_stamp = crate::stamp::StampCell::default();
+        Arc::new(Record { instance, reported_status: Status::Up, lease, override_stamp })
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod replication;
 pub mod rules;
 pub mod self_preservation;
 pub mod sender;
+pub mod stamp;
 pub mod time;
 pub mod totals;
 pub mod vip;
@@ -30,7 +31,7 @@ pub mod vip;
 pub use access_gate::{Access, AccessGate, StartedFrom};
 pub use application::{
     Application, Cancel, CancelOutcome, CancelledHere, Heartbeat, LookUp, Mark, MarkedRecord, MetadataLimits,
-    Override, Renewal, RenewalAnswer, StatusOutcome, Tombstone,
+    Override, Renewal, RenewalAnswer, StatusOutcome, Told, Tombstone,
 };
 pub use change::{Change, ChangeKind, Origin};
 pub use delta_log::{DeltaEntry, DeltaLog, Logged};
@@ -46,5 +47,6 @@ pub use record::{QuickRenewal, Record};
 pub use rules::{GroupStates, Rules};
 pub use self_preservation::{ProtectionSettings, SelfPreservation};
 pub use sender::Sender;
+pub use stamp::{ClockReading, OverrideState, Stamp, StampCell, StampClock};
 pub use time::Now;
 pub use totals::LeaseTotals;

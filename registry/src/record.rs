@@ -3,6 +3,7 @@
 use heureka_protocol::{Instance, LeaseInfo, Status};
 
 use crate::lease::{Lease, LeaseExpiry};
+use crate::stamp::{OverrideState, StampCell};
 use crate::time::Now;
 
 /// One instance with its lease. Immutable but for the lease clock; every change makes a new record and retires the
@@ -16,6 +17,8 @@ pub struct Record {
     pub reported_status: Status,
     /// Lease times and clock.
     pub lease: Lease,
+    /// When the override was last set or removed, as far as that is known.
+    pub override_stamp: StampCell,
 }
 
 /// How a heartbeat ended that did not ask the owner.
@@ -28,6 +31,24 @@ pub enum QuickRenewal {
 }
 
 impl Record {
+    /// Whether it has an override, and since when.
+    #[must_use]
+    pub fn override_state(&self) -> OverrideState {
+        OverrideState::of(self.instance.overridden_status, self.override_stamp.get())
+    }
+
+    /// The status with another override, or without one, before the rules: what the instance reports, if the override in
+    /// force hides that here. If nobody knows it, the other override shows until the instance says it.
+    #[must_use]
+    pub fn status_under(&self, overridden: Option<Status>) -> Status {
+        let is_hidden = self.instance.overridden_status == self.instance.status;
+        match (is_hidden, self.reported_status) {
+            (false, _) => self.instance.status,
+            (true, Status::Unknown) => overridden.unwrap_or(Status::Unknown),
+            (true, reported) => reported,
+        }
+    }
+
     /// Renews the lease of a client's heartbeat if the answer is certain without the owner: the record is current, its
     /// status is known, and the client's dirty timestamp (if it names one) is not newer than ours.
     ///

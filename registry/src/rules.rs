@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::lease::LeaseExpiry;
+use crate::stamp::StampClock;
 
 /// State of auto-scaling groups as somebody else has cached it; the rules never ask AWS themselves.
 pub trait GroupStates: fmt::Debug + Send + Sync {
@@ -33,6 +34,8 @@ pub struct Rules {
     pub eviction_interval_ms: u64,
     /// State of auto-scaling groups; `None` outside AWS, where the rule does not exist.
     pub groups: Option<Arc<dyn GroupStates>>,
+    /// The clock that operations on overrides are ordered by, one for each node.
+    pub stamps: Arc<StampClock>,
 }
 
 impl Default for Rules {
@@ -47,6 +50,7 @@ impl Default for Rules {
             orphan_override_ttl_ms: 3_600_000,
             eviction_interval_ms: 60_000,
             groups: None,
+            stamps: Arc::default(),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::contents::Owner;
 use crate::deadlines::Deadlines;
 use crate::key::{Key, Name};
 use crate::mirror::Edit;
-use crate::pending::Latest;
+use crate::pending::{Cancelled, Latest};
 use crate::restore::{Leftovers, RecoveredMark};
 use crate::seen_table::SeenTable;
 use crate::stored::{
@@ -41,7 +41,7 @@ impl Editor<'_> {
         let mut edits = Vec::with_capacity(2);
         match latest {
             Latest::Present(record) => self.present(record, keys, &mut edits),
-            Latest::Cancelled(record, at_mono_ms) => self.cancelled(record, *at_mono_ms, keys, &mut edits),
+            Latest::Cancelled(cancelled) => self.cancelled(cancelled, keys, &mut edits),
             Latest::Evicted => self.gone(keys, &mut edits),
         }
         Some(edits)
@@ -52,7 +52,7 @@ impl Editor<'_> {
         edits.extend(put(keys.instance, &StoredInstance::of(record, seen_timestamp)));
         self.deadlines.clear(&keys.overridden);
         self.deadlines.clear(&keys.tombstone);
-        match StoredOverride::of(record.instance.overridden_status) {
+        match StoredOverride::of(record.override_state()) {
             Some(stored) => edits.extend(put(keys.overridden, &stored)),
             None => self.remove(keys.overridden, edits),
         }
@@ -65,8 +65,9 @@ impl Editor<'_> {
         stored_secs.map_or_else(|| seen_wall_ms(&record.lease, self.now), |secs| i64::from(secs) * 1000)
     }
 
-    fn cancelled(&mut self, record: &Record, at_mono_ms: u64, keys: Keys, edits: &mut Vec<Edit>) {
-        let stored = StoredTombstone::of(record, at_mono_ms, self.now, self.life);
+    fn cancelled(&mut self, cancelled: &Cancelled, keys: Keys, edits: &mut Vec<Edit>) {
+        let Cancelled { record, tombstone, at_mono_ms } = cancelled;
+        let stored = StoredTombstone::of(record, tombstone.as_ref(), *at_mono_ms, self.now, self.life);
         let until_mono_ms = at_mono_ms.saturating_add(self.life.of_lease(record.lease.duration_ms));
         self.deadlines.set(&keys.tombstone, until_mono_ms);
         edits.extend(put(keys.tombstone.clone(), &stored));

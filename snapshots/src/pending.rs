@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use heureka_registry::{Change, ChangeKind, Record};
+use heureka_registry::{Change, ChangeKind, Record, Tombstone};
 
 use crate::contents::Owner;
 
@@ -15,10 +15,21 @@ use crate::contents::Owner;
 pub enum Latest {
     /// It is registered.
     Present(Arc<Record>),
-    /// It was cancelled at a moment of the monotonic clock; the record is its last one.
-    Cancelled(Arc<Record>, u64),
+    /// It was cancelled.
+    Cancelled(Box<Cancelled>),
     /// It was evicted.
     Evicted,
+}
+
+/// An instance that was cancelled.
+#[derive(Clone, Debug)]
+pub struct Cancelled {
+    /// Its last record.
+    pub record: Arc<Record>,
+    /// What the registry remembers of the cancel.
+    pub tombstone: Option<Tombstone>,
+    /// When it was cancelled, monotonic milliseconds.
+    pub at_mono_ms: u64,
 }
 
 /// What was taken out to be written.
@@ -52,7 +63,11 @@ impl Pending {
     /// Takes a change in. Changes of one instance must come in their order.
     pub fn accept(&mut self, change: &Change) {
         let latest = match change.kind {
-            ChangeKind::Cancelled => Latest::Cancelled(Arc::clone(&change.record), change.at_mono_ms),
+            ChangeKind::Cancelled => Latest::Cancelled(Box::new(Cancelled {
+                record: Arc::clone(&change.record),
+                tombstone: change.tombstone,
+                at_mono_ms: change.at_mono_ms,
+            })),
             ChangeKind::Evicted => Latest::Evicted,
             _ => Latest::Present(Arc::clone(&change.record)),
         };

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heureka_protocol::{AppName, InstanceId, Status};
-use heureka_registry::{Now, Record, Tombstone};
+use heureka_registry::{Now, Record, Stamp, Tombstone};
 
 use crate::contents::{Contents, LoadedInstance, Owner, SeenTimes};
 use crate::key::{Key, Name};
@@ -36,8 +36,8 @@ pub struct RestoredApplication {
     pub name: AppName,
     /// Records whose leases count from now.
     pub records: Vec<Arc<Record>>,
-    /// Overrides, with and without a record.
-    pub overrides: Vec<(InstanceId, Status)>,
+    /// Overrides, with and without a record, and when they were set.
+    pub overrides: Vec<(InstanceId, Status, Option<Stamp>)>,
     /// Tombstones that still count.
     pub tombstones: Vec<(InstanceId, Tombstone)>,
 }
@@ -209,7 +209,8 @@ impl Restorer {
             self.leftovers.orphans.push(((app.clone(), Arc::clone(&id)), orphan, until_mono_ms));
         }
         self.counts.overrides += 1;
-        self.application(&app).overrides.push((id, stored.status.into()));
+        let stamp = stored.stamp.and_then(Stamp::new);
+        self.application(&app).overrides.push((id, stored.status.into(), stamp));
     }
 
     fn leave_out(&mut self, key: Key<'_>) {

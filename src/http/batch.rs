@@ -9,7 +9,10 @@ use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::future::join_all;
 use heureka_actors::AppCore;
-use heureka_actors::replicator::{ORDER_HEADER, PEER_HEADER, PeerIdentity, order_from_text};
+use heureka_actors::replicator::{
+    CLOCK_HEADER, ORDER_HEADER, PEER_HEADER, PeerIdentity, PlacedStamps, STAMPS_HEADER, clock_from_text,
+    clock_to_text, order_from_text,
+};
 use heureka_protocol::batch::{self, OutgoingResponse, ReplicationItem, ReplicationTask};
 use heureka_protocol::document::Form;
 use heureka_protocol::draft::{Refusal, Registration};
@@ -17,13 +20,13 @@ use heureka_protocol::error::ReadError;
 use heureka_protocol::{AppName, LeaseInfo};
 use heureka_registry::replication::Arrival;
 use heureka_registry::replication::receive::{Applied, Incoming};
-use heureka_registry::{Heartbeat, Now, Record, Sender};
+use heureka_registry::{ClockReading, Heartbeat, Now, Record, Sender, Stamp, StampClock};
 
 use super::error::ApiError;
 use super::negotiate::{self, BodyFormat, ContentTypeError};
 use super::{body, reply};
 use crate::node::Node;
-use crate::peers::digest::{DIGEST_HEADER, DigestRequest};
+use crate::peers::digest::{DIGEST_HEADER, DIGEST_VERSION, DigestRequest};
 
 /// Answer to one item: a status, and our record where the sender's is older.
 #[derive(Clone, Debug)]
@@ -59,17 +62,27 @@ pub async fn apply(
         .await
         .map_err(ApiError::Body)?;
     let items = batch::read_list(&bytes, &node.limits.reader).map_err(ApiError::UnreadableBatch)?;
+    let is_ours = sender.is_some();
     if sender.as_ref() == Some(node.replication.own()) {
         // This node has met itself under another name: nothing is applied, and the answer says who has answered.
         let answers: Vec<ItemAnswer> = vec![StatusCode::OK.into(); items.len()];
-        return Ok(respond(node, &answers));
+        return Ok(respond(node, &answers, is_ours));
+    }
+    let clock = header(request, CLOCK_HEADER).filter(|_| is_ours).and_then(clock_from_text);
+    if let Some(clock) = clock {
+        shared_clock(node).hear(clock, node.registry.shared().clock.now());
     }
     if let Some(wanted) = header(request, DIGEST_HEADER).and_then(DigestRequest::parse) {
         let mut response =
             reply::body(StatusCode::OK, Form::JsonFull.content_type(), wanted.answer(&node.registry).await?);
-        response.headers_mut().insert(HeaderName::from_static(DIGEST_HEADER), HeaderValue::from_static("1"));
+        response
+            .headers_mut()
+            .insert(HeaderName::from_static(DIGEST_HEADER), HeaderValue::from_static(DIGEST_VERSION));
+        insert(&mut response, PEER_HEADER, &node.replication.own().to_string());
+        insert(&mut response, CLOCK_HEADER, &clock_to_text(read_clock(node)));
         return Ok(response);
     }
+    let stamps = stamps_in(request, clock);
     let order = header(request, ORDER_HEADER).and_then(order_from_text);
     let arrival = node.replication.enter(sender.as_ref(), order);
     let mut answers: Vec<ItemAnswer> = vec![StatusCode::BAD_REQUEST.into(); items.len()];
@@ -85,12 +98,27 @@ pub async fn apply(
         // One line a batch, however many items are bad: whoever sends them must not fill the log.
         tracing::warn!(items = refused.len(), place, %error, "items of a peer's batch were refused; the first is shown");
     }
-    let applied =
-        by_application.into_iter().map(|(app, items)| apply_to_application(node, app, items, arrival));
+    let applied = by_application
+        .into_iter()
+        .map(|(app, items)| apply_to_application(node, app, items, &stamps, arrival));
     for (place, answer) in join_all(applied).await.into_iter().flatten() {
         answers[place] = answer;
     }
-    Ok(respond(node, &answers))
+    Ok(respond(node, &answers, is_ours))
+}
+
+fn shared_clock(node: &Node) -> &StampClock {
+    &node.registry.shared().options.rules.stamps
+}
+
+fn read_clock(node: &Node) -> ClockReading {
+    shared_clock(node).read(node.registry.shared().clock.now())
+}
+
+/// The stamps of the overrides that the items tell of, if their sender says what its clock shows.
+fn stamps_in(request: &HttpRequest, clock: Option<ClockReading>) -> PlacedStamps {
+    let text = header(request, STAMPS_HEADER);
+    text.zip(clock).map_or_else(PlacedStamps::default, |(text, clock)| PlacedStamps::from_text(text, clock))
 }
 
 fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
@@ -102,6 +130,7 @@ async fn apply_to_application(
     node: &Node,
     app: AppName,
     items: Vec<(usize, ReplicationItem)>,
+    stamps: &PlacedStamps,
     arrival: Arrival,
 ) -> Vec<(usize, ItemAnswer)> {
     let places: Vec<usize> = items.iter().map(|(place, _)| *place).collect();
@@ -120,13 +149,15 @@ async fn apply_to_application(
         has_entity_on_conflict: node.settings.registry.experimental.entity_on_conflict,
         sender: arrival.sender,
     };
+    let items: Vec<(ReplicationItem, Option<Stamp>)> =
+        items.into_iter().map(|(place, item)| (item, stamps.get(place))).collect();
     let replication = Arc::clone(&node.replication);
     let step = move |core: &mut AppCore| -> Vec<ItemAnswer> {
         if replication.is_overtaken(arrival) {
             replication.metrics().count_overtaken(items.len());
             return vec![StatusCode::SERVICE_UNAVAILABLE.into(); items.len()];
         }
-        items.into_iter().map(|(_, item)| apply_item(core, item, &context)).collect()
+        items.into_iter().map(|(item, stamp)| apply_item(core, item, stamp, &context)).collect()
     };
     let answers = if makes_application {
         node.registry.perform_or_open(&app, step).await.map(Some)
@@ -153,7 +184,12 @@ struct ItemContext {
     sender: Sender,
 }
 
-fn apply_item(core: &mut AppCore, item: ReplicationItem, context: &ItemContext) -> ItemAnswer {
+fn apply_item(
+    core: &mut AppCore,
+    item: ReplicationItem,
+    stamp: Option<Stamp>,
+    context: &ItemContext,
+) -> ItemAnswer {
     let ReplicationItem { app, id, task } = item;
     let incoming = match checked(&app, task, context) {
         Ok(incoming) => incoming,
@@ -166,7 +202,7 @@ fn apply_item(core: &mut AppCore, item: ReplicationItem, context: &ItemContext) 
         Incoming::Register(instance) => Arc::clone(&instance.instance_id),
         _ => id,
     };
-    match core.apply(&id, incoming, context.sender) {
+    match core.apply(&id, incoming, stamp, context.sender) {
         Ok(applied) => answer_of(applied, context),
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into(),
     }
@@ -185,8 +221,13 @@ fn checked(app: &AppName, task: ReplicationTask, context: &ItemContext) -> Resul
             instance.is_coordinating_discovery_server = *instance.instance_id == *context.own_id;
             Incoming::Register(Box::new(instance))
         }
-        ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status } => {
-            Incoming::Heartbeat(Heartbeat { last_dirty: last_dirty_timestamp, overridden: overridden_status })
+        ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status, status } => {
+            Incoming::Heartbeat(Heartbeat {
+                last_dirty: last_dirty_timestamp,
+                overridden: overridden_status,
+                shown: status,
+                stamp: None,
+            })
         }
         ReplicationTask::Cancel { last_dirty_timestamp } => {
             Incoming::Cancel { last_dirty: last_dirty_timestamp }
@@ -206,7 +247,8 @@ fn answer_of(applied: Applied, context: &ItemContext) -> ItemAnswer {
     ItemAnswer { status, conflict: conflict.map(|record| (record.clone(), record.lease_info(context.now))) }
 }
 
-fn respond(node: &Node, answers: &[ItemAnswer]) -> HttpResponse {
+/// The answers; to a node of our kind with what Java does not know, in headers.
+fn respond(node: &Node, answers: &[ItemAnswer], is_ours: bool) -> HttpResponse {
     let responses = answers.iter().map(|answer| OutgoingResponse {
         status_code: answer.status.as_u16(),
         entity: answer.conflict.as_ref().map(|(record, lease)| (&record.instance, lease)),
@@ -214,8 +256,20 @@ fn respond(node: &Node, answers: &[ItemAnswer]) -> HttpResponse {
     let mut text = Vec::with_capacity(answers.len() * 20 + 32);
     batch::write_responses(responses, &mut text);
     let mut response = reply::body(StatusCode::OK, Form::JsonFull.content_type(), text);
-    if let Ok(own) = HeaderValue::from_str(&node.replication.own().to_string()) {
-        response.headers_mut().insert(HeaderName::from_static(PEER_HEADER), own);
+    insert(&mut response, PEER_HEADER, &node.replication.own().to_string());
+    if is_ours {
+        let clock = read_clock(node);
+        insert(&mut response, CLOCK_HEADER, &clock_to_text(clock));
+        let stamp = |answer: &ItemAnswer| answer.conflict.as_ref()?.0.override_stamp.get();
+        if let Some(text) = PlacedStamps::of(answers.iter().map(stamp)).to_text(clock) {
+            insert(&mut response, STAMPS_HEADER, &text);
+        }
     }
     response
+}
+
+fn insert(response: &mut HttpResponse, name: &'static str, text: &str) {
+    if let Ok(value) = HeaderValue::from_str(text) {
+        response.headers_mut().insert(HeaderName::from_static(name), value);
+    }
 }

@@ -112,7 +112,7 @@ pub async fn renew(
         Origin::Peer => peers_override(parameters)?,
         _ => None,
     };
-    let beat = Heartbeat { last_dirty, overridden };
+    let beat = Heartbeat { last_dirty, overridden, ..Heartbeat::default() };
     let answer = node.registry.renew(app, id, beat, origin).await.map_err(ApiError::RegistryOnHeartbeat)?;
     Ok(match answer {
         RenewalAnswer::Renewed => reply::empty(StatusCode::OK),

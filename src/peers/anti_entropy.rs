@@ -110,8 +110,14 @@ impl AntiEntropy {
         request: DigestRequest,
         read: fn(&[u8]) -> Option<T>,
     ) -> anyhow::Result<T> {
-        let body = self.http.digest(url, &request, DIGEST_BYTES_MAX).await?;
-        read(&body).ok_or_else(|| anyhow::anyhow!("its digest cannot be read"))
+        let shared = self.node.registry.shared();
+        let stamps = &shared.options.rules.stamps;
+        let reading = stamps.read(shared.clock.now());
+        let reply = self.http.digest(url, &request, reading, DIGEST_BYTES_MAX).await?;
+        if let Some(clock) = reply.clock {
+            stamps.hear(clock, shared.clock.now());
+        }
+        read(&reply.body).ok_or_else(|| anyhow::anyhow!("its digest cannot be read"))
     }
 
     async fn mend(&mut self, link: &Arc<PeerLink>, found: Found) {

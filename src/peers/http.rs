@@ -11,11 +11,12 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use heureka_actors::replicator::{
-    ORDER_HEADER, PEER_HEADER, PeerIdentity, PeerReply, PeerTransport, Sending, TransportError, order_to_text,
+    BatchHead, CLOCK_HEADER, ORDER_HEADER, PEER_HEADER, PeerIdentity, PeerReply, PeerTransport, PlacedStamps,
+    STAMPS_HEADER, Sending, TransportError, clock_from_text, clock_to_text, order_to_text,
 };
 use heureka_config::Settings;
 use heureka_config::settings::{ClientTls, Proxy, ServiceUrl};
-use heureka_registry::replication::BatchOrder;
+use heureka_registry::ClockReading;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName,
@@ -24,7 +25,7 @@ use reqwest::header::{
 use reqwest::{Client, Response};
 use tokio::time::timeout;
 
-use super::digest::{DIGEST_HEADER, DigestRequest, EMPTY_BATCH};
+use super::digest::{DIGEST_HEADER, DIGEST_VERSION, DigestRequest, EMPTY_BATCH};
 use super::tls::client_config;
 
 /// Name in `DiscoveryIdentity-Name`, as Java servers give it: rate limiters let it pass.
@@ -135,7 +136,7 @@ impl PeerHttp {
         Ok(sent.map_err(|error| transport_error(&error))?.status().as_u16())
     }
 
-    /// Asks a peer of our kind for a digest.
+    /// Asks a peer of our kind for a digest, and tells it what our clock shows, as it does in its answer.
     ///
     /// # Errors
     /// If the peer cannot be asked, or answers something else.
@@ -143,8 +144,9 @@ impl PeerHttp {
         &self,
         url: &ServiceUrl,
         request: &DigestRequest,
+        clock: ClockReading,
         bytes_max: usize,
-    ) -> anyhow::Result<Bytes> {
+    ) -> anyhow::Result<PeerReply> {
         let settings = &self.settings;
         let builder =
             self.client(url)?.connect_timeout(settings.fetch_connect).read_timeout(settings.fetch_read);
@@ -152,13 +154,15 @@ impl PeerHttp {
         let mut headers = self.headers(url);
         headers.insert(CONTENT_TYPE, JSON);
         headers.insert(HeaderName::from_static(DIGEST_HEADER), HeaderValue::from_str(&request.header())?);
+        headers.insert(HeaderName::from_static(CLOCK_HEADER), HeaderValue::from_str(&clock_to_text(clock))?);
         let target = format!("{}peerreplication/batch/", url.without_credentials());
         let sent = client.post(target).headers(headers).body(EMPTY_BATCH).send().await;
         let response = sent.map_err(|error| transport_error(&error))?;
-        let is_digest = response.headers().contains_key(DIGEST_HEADER);
+        let is_digest =
+            response.headers().get(DIGEST_HEADER).is_some_and(|version| version == DIGEST_VERSION);
         let reply = read(response, bytes_max, settings.fetch_read).await?;
         anyhow::ensure!(reply.status == 200 && is_digest, "it answers {} and no digest", reply.status);
-        Ok(reply.body)
+        Ok(reply)
     }
 
     fn client(&self, url: &ServiceUrl) -> anyhow::Result<reqwest::ClientBuilder> {
@@ -217,12 +221,17 @@ pub struct BatchTransport {
 }
 
 impl PeerTransport for BatchTransport {
-    fn send(&self, body: Bytes, order: BatchOrder) -> Sending {
+    fn send(&self, body: Bytes, head: BatchHead) -> Sending {
         let this = self.clone();
         Box::pin(async move {
             let body = if this.compress { gzip(&body) } else { body };
             let request = this.client.post(&*this.target).headers(this.headers).body(body);
-            let request = request.header(ORDER_HEADER, order_to_text(order));
+            let mut request = request
+                .header(ORDER_HEADER, order_to_text(head.order))
+                .header(CLOCK_HEADER, clock_to_text(head.clock));
+            if let Some(stamps) = head.stamps.to_text(head.clock) {
+                request = request.header(STAMPS_HEADER, stamps);
+            }
             let response = request.send().await.map_err(|error| transport_error(&error))?;
             // The client has a time-out for the whole.
             read(response, BATCH_ANSWER_BYTES_MAX, Duration::MAX).await
@@ -270,6 +279,9 @@ pub(crate) async fn read(
     let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
     let content_type = text("content-type");
     let identity = text(PEER_HEADER).as_deref().and_then(PeerIdentity::parse);
+    let clock = text(CLOCK_HEADER).filter(|_| identity.is_some()).as_deref().and_then(clock_from_text);
+    let stamps = text(STAMPS_HEADER).zip(clock);
+    let stamps = stamps.map(|(text, clock)| PlacedStamps::from_text(&text, clock)).unwrap_or_default();
     let is_gzip = text("content-encoding").is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
     let mut body = Vec::new();
     loop {
@@ -283,7 +295,7 @@ pub(crate) async fn read(
         body.extend_from_slice(&chunk);
     }
     let body = if is_gzip { gunzip(&body, bytes_max)? } else { body.into() };
-    Ok(PeerReply { status, content_type, body, identity })
+    Ok(PeerReply { status, content_type, body, identity, clock, stamps })
 }
 
 /// A registry shrinks to a tenth or a twentieth. What grows a hundred times is meant to fill memory.

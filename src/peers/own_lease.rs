@@ -47,7 +47,8 @@ impl OwnLease {
 
     async fn register_or_renew(&mut self) {
         let (app, id) = (&self.instance.app, &self.instance.instance_id);
-        let beat = Heartbeat { last_dirty: Some(self.instance.last_dirty_timestamp), overridden: None };
+        let last_dirty = Some(self.instance.last_dirty_timestamp);
+        let beat = Heartbeat { last_dirty, ..Heartbeat::default() };
         let renewed = self.handle.renew(app, id, beat, Origin::Client).await;
         if matches!(renewed, Ok(RenewalAnswer::Renewed)) {
             return;

@@ -1,7 +1,7 @@
 //! The copy at the start: what the peers hold becomes what this node holds (spec `replication.md` 6.1, 6.4).
 //!
 //! Every reachable peer is asked, not only one, and of two copies of an instance the one with the newer dirty timestamp
-//! wins. A peer's list adds and replaces; it never removes anything, and tombstones stand against it.
+//! wins. A peer of our kind also says when overrides were set and removed, so that of those the latest wins. A peer's list adds and replaces; it never removes anything, and tombstones stand against it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,9 +9,10 @@ use std::time::Duration;
 use heureka_actors::{Handle, Refused};
 use heureka_config::settings::ServiceUrl;
 use heureka_protocol::applications::Applications;
-use heureka_protocol::{AppName, Instance, Limits, json};
-use heureka_registry::replication::newest_copies;
+use heureka_protocol::{AppName, Instance, InstanceId, Limits, Status, json};
+use heureka_registry::replication::{PeerCopy, newest_copies};
 
+use super::digest::{DigestRequest, KnownOverrides, read_overrides};
 use super::http::{FETCH_BYTES_MAX, PeerHttp};
 use super::stragglers::{Gathered, gather};
 
@@ -59,9 +60,9 @@ pub async fn copy_once(plan: &SyncPlan, http: &PeerHttp, handle: &Handle) -> Cop
     // What happens from here on is later than the lists, also a cancel of something that is not here yet.
     let _copying = handle.shared().start_copying();
     let asked_mono_ms = handle.shared().clock.now().mono_ms.saturating_sub(LIST_AGE_MAX_MS);
-    let (instances, is_complete) = ask_all(plan, http).await;
-    let count = u64::try_from(instances.len()).unwrap_or(u64::MAX);
-    register(instances, asked_mono_ms, handle).await;
+    let (copies, is_complete) = ask_all(plan, http, handle).await;
+    let count = u64::try_from(copies.len()).unwrap_or(u64::MAX);
+    register(copies, asked_mono_ms, handle).await;
     show(handle).await;
     Copied { count, is_complete }
 }
@@ -77,14 +78,51 @@ async fn show(handle: &Handle) {
     }
 }
 
-async fn ask_all(plan: &SyncPlan, http: &PeerHttp) -> (Vec<Instance>, bool) {
-    let questions = plan.urls.iter().map(|url| ask(url, http, plan.limits));
-    let suffices = |list: &Applications| list.instance_count() > 0;
+async fn ask_all(plan: &SyncPlan, http: &PeerHttp, handle: &Handle) -> (Vec<PeerCopy>, bool) {
+    let questions = plan.urls.iter().map(|url| ask_both(url, http, plan.limits, handle));
+    let suffices = |(list, _): &(Applications, _)| list.instance_count() > 0;
     let Gathered { answers, is_complete } = gather(questions, suffices, STRAGGLERS_GRACE).await;
-    let lists = answers.into_iter().flat_map(|applications| applications.applications);
     let is_own = |instance: &Instance| plan.own_id.as_deref() == Some(&*instance.instance_id);
-    let others = lists.flat_map(|(_, instances)| instances).filter(|instance| !is_own(instance));
-    (newest_copies(others), is_complete)
+    let copies = answers.into_iter().flat_map(|(list, overrides)| {
+        let instances = list.applications.into_iter().flat_map(|(_, instances)| instances);
+        instances.map(move |instance| copy_of(instance, &overrides))
+    });
+    (newest_copies(copies.filter(|copy| !is_own(&copy.instance))), is_complete)
+}
+
+/// An instance of a list with what the peer has told of its override since.
+fn copy_of(mut instance: Instance, overrides: &KnownOverrides) -> PeerCopy {
+    let key = (instance.app.clone(), InstanceId::clone(&instance.instance_id));
+    let Some(known) = overrides.get(&key) else { return PeerCopy { instance, stamp: None } };
+    let overridden = known.state.status.unwrap_or(Status::Unknown);
+    if instance.overridden_status != overridden {
+        (instance.overridden_status, instance.status) = (overridden, known.shown);
+    }
+    PeerCopy { instance, stamp: known.state.stamp }
+}
+
+/// The list of a peer, and if it is of our kind what it knows of overrides.
+async fn ask_both(
+    url: &ServiceUrl,
+    http: &PeerHttp,
+    limits: Limits,
+    handle: &Handle,
+) -> Option<(Applications, KnownOverrides)> {
+    let list = ask(url, http, limits).await?;
+    let shared = handle.shared();
+    let stamps = &shared.options.rules.stamps;
+    let reading = stamps.read(shared.clock.now());
+    let overrides = match http.digest(url, &DigestRequest::Overrides, reading, FETCH_BYTES_MAX).await {
+        Ok(reply) => {
+            reply.clock.into_iter().for_each(|clock| stamps.hear(clock, shared.clock.now()));
+            read_overrides(&reply.body)
+        }
+        Err(error) => {
+            tracing::debug!(peer = %url, "it does not say when overrides were set: {error:#}");
+            None
+        }
+    };
+    Some((list, overrides.unwrap_or_default()))
 }
 
 async fn ask(url: &ServiceUrl, http: &PeerHttp, limits: Limits) -> Option<Applications> {
@@ -110,18 +148,18 @@ async fn ask(url: &ServiceUrl, http: &PeerHttp, limits: Limits) -> Option<Applic
     }
 }
 
-async fn register(instances: Vec<Instance>, asked_mono_ms: u64, handle: &Handle) {
-    let mut by_application: HashMap<AppName, Vec<Instance>> = HashMap::new();
-    for mut instance in instances {
-        instance.is_coordinating_discovery_server = false;
-        by_application.entry(instance.app.clone()).or_default().push(instance);
+async fn register(copies: Vec<PeerCopy>, asked_mono_ms: u64, handle: &Handle) {
+    let mut by_application: HashMap<AppName, Vec<PeerCopy>> = HashMap::new();
+    for mut copy in copies {
+        copy.instance.is_coordinating_discovery_server = false;
+        by_application.entry(copy.instance.app.clone()).or_default().push(copy);
     }
     for (app, mut instances) in by_application {
         while !instances.is_empty() {
             let step = instances.split_off(instances.len().saturating_sub(STEP_INSTANCES));
             let registered = handle.perform_or_open(&app, move |core| {
                 step.into_iter()
-                    .filter(|instance| core.register_copy(instance.clone(), asked_mono_ms).is_err())
+                    .filter(|copy| core.register_copy(copy.clone(), asked_mono_ms).is_err())
                     .count()
             });
             match registered.await {

@@ -88,10 +88,11 @@ impl Link {
         text.matches(&format!(r#""action":"{action}"}}"#)).count()
     }
 
-    /// How many requests have been sent to the batch end point.
+    /// How many batches have been sent, besides the empty ones that ask for a digest.
     pub(crate) fn batches(&self) -> usize {
-        let sent = self.shared.sent.lock().expect("what was sent");
-        String::from_utf8_lossy(&sent).matches("POST /eureka/peerreplication/batch/ HTTP/1.1").count()
+        let sent = self.sent();
+        let requests = sent.matches("POST /eureka/peerreplication/batch/ HTTP/1.1").count();
+        requests - sent.matches("x-heureka-digest: ").count()
     }
 
     /// Everything that was sent, as text.

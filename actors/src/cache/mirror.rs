@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use heureka_protocol::applications::Applications;
 use heureka_protocol::{ActionType, AppName, Instance, InstanceId, LeaseInfo};
-use heureka_registry::{Lease, Now, Record};
+use heureka_registry::{Lease, Now, Record, StampCell};
 
 use super::entry::Entry;
 use super::view::View;
@@ -127,6 +127,7 @@ fn entry(instance: Instance, action: ActionType, now: Now) -> Arc<Entry> {
         reported_status: instance.status,
         lease: Lease::starting(now, duration_ms),
         instance: Instance { action_type: Some(action), ..instance },
+        override_stamp: StampCell::default(),
     };
     Arc::new(Entry { record: Arc::new(record), lease })
 }

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use heureka_protocol::limits::Limits;
     use heureka_protocol::{AppName, Instance, Status, json};
-    use heureka_registry::{Lease, Now, Record};
+    use heureka_registry::{Lease, Now, Record, StampCell};
 
     const NOW: Now = Now { mono_ms: 1, wall_ms: 1 };
 
@@ -141,7 +141,9 @@ mod tests {
             ..Instance::with_defaults(AppName::new(app), id.into(), "h", "192.0.2.1")
         };
         let lease = Lease::starting(NOW, 90_000);
-        Arc::new(Entry::new(Arc::new(Record { instance, reported_status: Status::Up, lease }), NOW))
+        let override_stamp = StampCell::default();
+        let record = Record { instance, reported_status: Status::Up, lease, override_stamp };
+        Arc::new(Entry::new(Arc::new(record), NOW))
     }
 
     fn add(vips: &mut Vips, entry: &Arc<Entry>) {

@@ -18,6 +18,7 @@ use super::adoption::adopt_draft;
 use super::link::PeerLink;
 use super::outcome::outcome_of;
 use super::replication::Replication;
+use super::stamps::{BatchHead, PlacedStamps};
 use super::transport::{PeerReply, PeerTransport, TransportError};
 use super::wire::encode;
 use crate::guard::guarded;
@@ -115,7 +116,9 @@ impl PeerReplicatorActor {
     fn send(&self, body: Bytes, batch: Batch, ctx: &mut Context<Self>) {
         self.replication.metrics().count_departure(&self.link, &batch);
         let started = tokio::time::Instant::now();
-        let sending = AssertUnwindSafe(self.transport.send(body, batch.order())).catch_unwind();
+        let clock = self.handle.shared().options.rules.stamps.read(self.replication.clock().now());
+        let sending =
+            AssertUnwindSafe(self.transport.send(body, BatchHead::of(&batch, clock))).catch_unwind();
         let sent = async move {
             sending
                 .await
@@ -151,15 +154,19 @@ impl PeerReplicatorActor {
         {
             tracing::info!(peer = self.link.url(), "the peer is a node of our kind");
         }
+        let now = self.replication.clock().now();
+        if let Some(clock) = reply.as_ref().ok().and_then(|reply| reply.clock) {
+            self.handle.shared().options.rules.stamps.hear(clock, now);
+        }
         let (outcome, error) = outcome_of(&reply, batch.items().len(), &self.limits);
         self.say(error.as_deref().map(|words| (Trouble::of(&reply), words)));
         let metrics = self.replication.metrics();
         metrics.count_batch(&self.link, &outcome, seconds);
         metrics.count_retry(&self.link, batch, &outcome);
-        let now = self.replication.clock().now();
         let settled = self.link.settle(batch, outcome, error, now, &mut self.random);
         metrics.count_settled(&self.link, &settled);
-        self.act(settled, ctx);
+        let stamps = reply.map(|reply| reply.stamps).unwrap_or_default();
+        self.act(settled, batch, &stamps, ctx);
     }
 
     /// One line when the peer begins to fail or fails in another way; the rest is in metrics and on the pages.
@@ -176,12 +183,14 @@ impl PeerReplicatorActor {
         self.told = error.map(|(trouble, _)| trouble);
     }
 
-    fn act(&self, settled: Settled, ctx: &mut Context<Self>) {
+    fn act(&self, settled: Settled, batch: &Batch, stamps: &PlacedStamps, ctx: &mut Context<Self>) {
         for effect in settled.effects {
             match effect {
                 Effect::Adopt { key, instance } => {
                     self.replication.metrics().count_import(&self.link);
-                    let adopted = adopt_draft(self.handle.clone(), Arc::clone(&self.link), key, *instance);
+                    let stamp = batch.heartbeat_place(&key).and_then(|place| stamps.get(place));
+                    let (handle, link) = (self.handle.clone(), Arc::clone(&self.link));
+                    let adopted = adopt_draft(handle, link, key, *instance, stamp);
                     ctx.spawn(adopted.into_actor(self));
                 }
                 Effect::Dropped { key, action, reason: DropReason::Poison } => {

@@ -3,13 +3,21 @@
 use std::sync::Arc;
 
 use heureka_protocol::draft::{InstanceDraft, Registration};
+use heureka_registry::Stamp;
 use heureka_registry::replication::Key;
 
 use super::link::PeerLink;
 use crate::handle::Handle;
 
 /// Checks a peer's record and registers it here. Where it was cancelled here later, the peer hears of the cancel instead.
-pub async fn adopt_draft(handle: Handle, link: Arc<PeerLink>, key: Key, draft: InstanceDraft) {
+/// `stamp` is that of the override that the record has there, or had.
+pub async fn adopt_draft(
+    handle: Handle,
+    link: Arc<PeerLink>,
+    key: Key,
+    draft: InstanceDraft,
+    stamp: Option<Stamp>,
+) {
     let now = handle.shared().clock.now();
     let registration =
         Registration { path_app: key.app(), now_wall_ms: now.wall_ms, require_data_center_id: false };
@@ -27,7 +35,7 @@ pub async fn adopt_draft(handle: Handle, link: Arc<PeerLink>, key: Key, draft: I
         }
     };
     instance.is_coordinating_discovery_server = false;
-    let adopted = handle.perform_or_open(key.app(), move |core| core.adopt(instance)).await;
+    let adopted = handle.perform_or_open(key.app(), move |core| core.adopt(instance, stamp)).await;
     match adopted {
         Ok(Ok(())) => {}
         Ok(Err(cancelled)) => link.repair(|queue| queue.offer_cancel(&key, cancelled, now.mono_ms)),

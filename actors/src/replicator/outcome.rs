@@ -61,11 +61,13 @@ fn excerpt(reply: &PeerReply) -> String {
 mod tests {
     use bytes::Bytes;
 
+    use super::super::stamps::PlacedStamps;
     use super::*;
 
     fn reply(status: u16, body: &'static str) -> Result<PeerReply, TransportError> {
         let body = Bytes::from_static(body.as_bytes());
-        Ok(PeerReply { status, content_type: Some("text/html".to_owned()), body, identity: None })
+        let (content_type, stamps) = (Some("text/html".to_owned()), PlacedStamps::default());
+        Ok(PeerReply { status, content_type, body, identity: None, clock: None, stamps })
     }
 
     #[test]

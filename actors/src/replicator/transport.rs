@@ -4,18 +4,19 @@ use std::future::Future;
 use std::pin::Pin;
 
 use bytes::Bytes;
-use heureka_registry::replication::BatchOrder;
+use heureka_registry::ClockReading;
 
 use super::identity::PeerIdentity;
+use super::stamps::{BatchHead, PlacedStamps};
 
 /// A batch on its way.
 pub type Sending = Pin<Box<dyn Future<Output = Result<PeerReply, TransportError>> + Send>>;
 
 /// Carries batches to one peer.
 pub trait PeerTransport: Send + Sync {
-    /// Sends the body of a batch to the peer's batch endpoint, with its place among the others, and reads the whole
-    /// answer. Never waits for longer than the time-outs of the settings.
-    fn send(&self, body: Bytes, order: BatchOrder) -> Sending;
+    /// Sends the body of a batch to the peer's batch endpoint, with what its headers say, and reads the whole answer. Never
+    /// waits for longer than the time-outs of the settings.
+    fn send(&self, body: Bytes, head: BatchHead) -> Sending;
 }
 
 /// What came back.
@@ -29,6 +30,10 @@ pub struct PeerReply {
     pub body: Bytes,
     /// Who answered, if it is one of ours.
     pub identity: Option<PeerIdentity>,
+    /// What its clock shows, if it is one of ours.
+    pub clock: Option<ClockReading>,
+    /// The stamps of the overrides of the records in it.
+    pub stamps: PlacedStamps,
 }
 
 /// Why nothing came back. The words are for people; they name no credentials.

@@ -2,7 +2,7 @@
 
 use heureka_actors::{AppCore, Refused};
 use heureka_protocol::{AppName, Status};
-use heureka_registry::Origin;
+use heureka_registry::{ClockReading, Origin};
 
 use crate::support::{ids, instance, options, registry};
 
@@ -36,27 +36,28 @@ async fn an_application_that_panics_goes_on_with_all_its_instances() {
 }
 
 #[actix::test]
-async fn an_override_stays_that_of_the_client_who_set_it() {
+async fn an_override_stays_of_the_time_at_which_it_was_set() {
     tokio::time::pause();
     let registry = registry(options());
+    let clock = ClockReading { ms: 1_700_000_000_000, is_in_step: true };
+    registry.shared().options.rules.stamps.hear(clock, registry.shared().clock.now());
     for id in ["a", "b"] {
         registry.register(instance("SHOP", id), Origin::Client).await.expect("registered");
         registry.set_status("SHOP", id, Status::OutOfService, None, Origin::Client).await.expect("set");
     }
     registry.remove_override("SHOP", "b", None, None, Origin::Client).await.expect("removed");
     let app = AppName::new("SHOP");
-    // What a comparison with a peer tells of each instance: since when it has its content and its override, and whether a
-    // client has made it so here.
+    // What a comparison with a peer tells of each instance: since when it has its content and its override.
     let recorded = |core: &mut AppCore| {
         core.for_comparison()
             .records
             .into_iter()
-            .map(|marked| (marked.content, marked.overridden))
+            .map(|marked| (marked.content, marked.record.override_state()))
             .collect::<Vec<_>>()
     };
     let before = registry.perform(&app, recorded).await.expect("performed");
     assert!(
-        before.as_ref().is_some_and(|times| times.iter().all(|(_, overridden)| overridden.is_own)),
+        before.as_ref().is_some_and(|times| times.iter().all(|(_, overridden)| overridden.stamp.is_some())),
         "{before:?}"
     );
     let failed = registry.perform(&app, |_: &mut AppCore| panic!("on purpose")).await;

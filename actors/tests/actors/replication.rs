@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails, also inside its helpers")]
 
-use heureka_actors::replicator::{PeerIdentity, PeerState};
+use heureka_actors::replicator::{PeerIdentity, PeerReply, PeerState, PlacedStamps};
 use heureka_protocol::Status;
-use heureka_registry::{Heartbeat, Origin};
+use heureka_registry::{ClockReading, Heartbeat, Origin, Stamp};
 
 use crate::replication_support::{Cluster, Plan, pass};
 use crate::support::instance;
@@ -14,7 +14,7 @@ async fn register(cluster: &Cluster, id: &str, origin: Origin) {
 }
 
 async fn renew(cluster: &Cluster, id: &str) {
-    let beat = Heartbeat { last_dirty: Some(1000), overridden: None };
+    let beat = Heartbeat { last_dirty: Some(1000), ..Heartbeat::default() };
     cluster.handle.renew("ORDERS", id, beat, Origin::Client).await.unwrap();
 }
 
@@ -91,7 +91,7 @@ async fn a_heartbeat_that_is_answered_404_is_not_sent() {
     let cluster = Cluster::new(1);
     register(&cluster, "i-1", Origin::Peer).await;
     pass(1_000).await;
-    let newer = Heartbeat { last_dirty: Some(2000), overridden: None };
+    let newer = Heartbeat { last_dirty: Some(2000), ..Heartbeat::default() };
     cluster.handle.renew("ORDERS", "i-1", newer, Origin::Client).await.unwrap();
     cluster.handle.renew("ORDERS", "nobody", Heartbeat::default(), Origin::Client).await.unwrap();
     pass(2_000).await;
@@ -162,11 +162,43 @@ async fn d5_a_record_that_was_cancelled_here_meanwhile_is_cancelled_at_the_peer_
     let key = heureka_registry::replication::Key::new("ORDERS".into(), "i-1".into());
     let outcome = heureka_protocol::batch::read_responses(newer("i-1", 1000).as_bytes(), &Default::default());
     let draft = outcome.unwrap().remove(0).entity.unwrap();
-    heureka_actors::replicator::adopt_draft(cluster.handle.clone(), cluster.links[0].clone(), key, *draft)
-        .await;
+    heureka_actors::replicator::adopt_draft(
+        cluster.handle.clone(),
+        cluster.links[0].clone(),
+        key,
+        *draft,
+        None,
+    )
+    .await;
     pass(100).await;
     assert!(cluster.handle.instance("ORDERS", "i-1").await.unwrap().is_none());
     assert_eq!(cluster.peers[0].items()[before..], ["Cancel i-1"]);
+}
+
+#[actix::test]
+async fn stamps_travel_in_headers_both_ways_and_order_what_is_done_to_overrides() {
+    let cluster = Cluster::new(1);
+    let stamps = &cluster.handle.shared().options.rules.stamps;
+    let clock = ClockReading { ms: 1_700_000_000_000, is_in_step: true };
+    stamps.hear(clock, cluster.handle.shared().clock.now());
+    register(&cluster, "i-1", Origin::Peer).await;
+    cluster.handle.set_status("ORDERS", "i-1", Status::Down, None, Origin::Client).await.unwrap();
+    pass(1_000).await;
+    let sent = cluster.peers[0].received().pop().unwrap();
+    let set = sent.head.stamps.get(0).unwrap();
+    assert!(sent.head.clock.is_in_step && sent.head.clock.ms >= set.ms());
+    // The peer's newer record comes with what was done to the override before that, then with something later.
+    for (ms, expected) in [(set.ms() - 1, Status::Down), (set.ms() + 1, Status::OutOfService)] {
+        let body = newer("i-1", 2_000 + ms - set.ms()).into();
+        let content_type = Some("application/json".to_owned());
+        let stamps = PlacedStamps::of([Stamp::new(ms)]);
+        let reply = PeerReply { status: 200, content_type, body, identity: None, clock: Some(clock), stamps };
+        cluster.peers[0].plan([Plan::Tells(Box::new(reply))]);
+        renew(&cluster, "i-1").await;
+        pass(2_000).await;
+        let record = cluster.handle.instance("ORDERS", "i-1").await.unwrap().unwrap();
+        assert_eq!(record.instance.overridden_status, expected);
+    }
 }
 
 #[actix::test]

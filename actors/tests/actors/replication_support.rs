@@ -9,13 +9,13 @@ use std::time::Duration;
 use actix::Actor;
 use bytes::Bytes;
 use heureka_actors::replicator::{
-    PeerIdentity, PeerLink, PeerReplicatorActor, PeerReply, PeerTransport, Replication, Sending,
-    TransportError,
+    BatchHead, PeerIdentity, PeerLink, PeerReplicatorActor, PeerReply, PeerTransport, PlacedStamps,
+    Replication, Sending, TransportError,
 };
 use heureka_actors::{ChangeSink, Clock, Handle, Options, Running, start};
 use heureka_protocol::Limits;
 use heureka_registry::StartedFrom;
-use heureka_registry::replication::{BatchOrder, QueueSettings};
+use heureka_registry::replication::QueueSettings;
 
 use crate::support::{WALL_START_MS, options};
 
@@ -35,6 +35,8 @@ pub enum Plan {
     Slow(Duration),
     /// It says who it is.
     Says(PeerIdentity),
+    /// This answer.
+    Tells(Box<PeerReply>),
 }
 
 /// A batch as the peer saw it: tokio's time in milliseconds, and the items' actions and ids.
@@ -43,6 +45,7 @@ pub struct Received {
     pub at_ms: u64,
     pub items: Vec<String>,
     pub body: String,
+    pub head: BatchHead,
 }
 
 pub struct FakePeer {
@@ -72,7 +75,8 @@ impl FakePeer {
 
     fn reply(status: u16, body: String, identity: Option<PeerIdentity>) -> PeerReply {
         let content_type = Some("application/json".to_owned());
-        PeerReply { status, content_type, body: body.into(), identity }
+        let (clock, stamps) = (None, PlacedStamps::default());
+        PeerReply { status, content_type, body: body.into(), identity, clock, stamps }
     }
 }
 
@@ -93,11 +97,12 @@ fn items_of(body: &str) -> Vec<String> {
 }
 
 impl PeerTransport for FakePeer {
-    fn send(&self, body: Bytes, _: BatchOrder) -> Sending {
+    fn send(&self, body: Bytes, head: BatchHead) -> Sending {
         let body = String::from_utf8(body.to_vec()).unwrap();
         let items = items_of(&body);
         let count = items.len();
-        self.received.lock().unwrap().push(Received { at_ms: self.clock.uptime_ms(), items, body });
+        let at_ms = self.clock.uptime_ms();
+        self.received.lock().unwrap().push(Received { at_ms, items, body, head });
         let plan = self.plans.lock().unwrap().pop_front().unwrap_or(Plan::Codes(&[200]));
         Box::pin(async move {
             match plan {
@@ -112,6 +117,7 @@ impl PeerTransport for FakePeer {
                     Ok(Self::reply(200, answers(&[200], count), None))
                 }
                 Plan::Says(identity) => Ok(Self::reply(200, answers(&[200], count), Some(identity))),
+                Plan::Tells(reply) => Ok(*reply),
             }
         })
     }

@@ -35,7 +35,10 @@ async fn every_action_has_the_recorded_members_in_the_recorded_order() {
     let end = r#""lastDirtyTimestamp":"1700000000000","actionType":"ADDED"},"action":"Register"}]}"#;
     assert!(body.starts_with(start) && body.ends_with(end), "{body}");
 
-    let beat = heureka_registry::Heartbeat { last_dirty: Some(1_700_000_000_000), overridden: None };
+    let beat = heureka_registry::Heartbeat {
+        last_dirty: Some(1_700_000_000_000),
+        ..heureka_registry::Heartbeat::default()
+    };
     handle.renew("ORDERS", "i-1", beat, Origin::Client).await.unwrap();
     let expected = r#"{"replicationList":[{"appName":"ORDERS","id":"i-1","lastDirtyTimestamp":1700000000000,"status":"UP","action":"Heartbeat"}]}"#;
     assert_eq!(last_body(&cluster).await, expected);
@@ -45,7 +48,7 @@ async fn every_action_has_the_recorded_members_in_the_recorded_order() {
     let expected = r#"{"replicationList":[{"appName":"ORDERS","id":"i-1","lastDirtyTimestamp":1700000000001,"overriddenStatus":"OUT_OF_SERVICE","status":"OUT_OF_SERVICE","action":"StatusUpdate"}]}"#;
     assert_eq!(last_body(&cluster).await, expected);
 
-    let beat = heureka_registry::Heartbeat { last_dirty: dirty(1), overridden: None };
+    let beat = heureka_registry::Heartbeat { last_dirty: dirty(1), ..heureka_registry::Heartbeat::default() };
     handle.renew("ORDERS", "i-1", beat, Origin::Client).await.unwrap();
     let expected = r#"{"replicationList":[{"appName":"ORDERS","id":"i-1","lastDirtyTimestamp":1700000000001,"overriddenStatus":"OUT_OF_SERVICE","status":"OUT_OF_SERVICE","action":"Heartbeat"}]}"#;
     assert_eq!(last_body(&cluster).await, expected);

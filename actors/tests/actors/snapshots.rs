@@ -58,7 +58,8 @@ impl Home {
         let now = self.clock.now();
         let Opened { applications, recovered, report, start } = open(opening, now).expect("nobody else");
         let applications = applications.into_iter().map(|restored| {
-            Application::from_records(restored.name, restored.records, restored.overrides, 1, now)
+            let overrides = restored.overrides.into_iter().map(|(id, status, _)| (id, status));
+            Application::from_records(restored.name, restored.records, overrides, 1, now)
         });
         let snapshots = Snapshots::new(report, recovered, self.waiting_max);
         let sinks: Vec<Arc<dyn ChangeSink>> = vec![snapshots.clone()];

@@ -161,7 +161,11 @@ impl Members {
         };
         let overridden_status = self.overridden_status.as_deref().and_then(Status::from_any_case);
         Ok(match action {
-            Action::Heartbeat => ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status },
+            Action::Heartbeat => ReplicationTask::Heartbeat {
+                last_dirty_timestamp,
+                overridden_status,
+                status: self.status.as_deref().and_then(Status::from_any_case),
+            },
             Action::Register => match self.instance {
                 Some(draft) => ReplicationTask::Register(draft),
                 None => return Err(fault("instanceInfo", &"nothing", InstanceDraft::EXPECTED)),

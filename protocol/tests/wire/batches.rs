@@ -41,7 +41,7 @@ fn w142_w144_a_heartbeat_may_name_timestamp_and_override() {
     let heartbeat = |members: &str| {
         let item = format!(r#"{{"appName":"A","id":"i","action":"Heartbeat"{members}}}"#);
         match read_one(&item).unwrap().task {
-            ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status } => {
+            ReplicationTask::Heartbeat { last_dirty_timestamp, overridden_status, .. } => {
                 (last_dirty_timestamp, overridden_status)
             }
             task => panic!("{task:?}"),

@@ -1,14 +1,17 @@
 //! Cancels, and the tombstones that they leave (`registry.md` 3.2, `replication.md` 9.3.3).
 
+use std::sync::Arc;
+
 use heureka_protocol::InstanceId;
 
 use crate::change::{Change, ChangeKind, Origin};
 use crate::rules::Rules;
 use crate::sender::Sender;
+use crate::stamp::Stamp;
 use crate::time::Now;
 
 use super::replace::Event;
-use super::{Application, StatusOutcome, Tombstone};
+use super::{Application, Told, Tombstone};
 
 /// A cancel, with all that is known of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub struct Cancel {
     pub last_dirty: Option<i64>,
     /// The lists of the peers are on their way here: remember even the cancel of an instance that is not known yet.
     pub is_copying: bool,
+    /// When it was done. Only nodes of our kind tell it.
+    pub stamp: Option<Stamp>,
 }
 
 /// How a cancel ended.
@@ -42,14 +47,25 @@ pub struct CancelledHere {
     pub last_dirty_timestamp: i64,
     /// How long the peer's lease lasts, milliseconds.
     pub lease_duration_ms: u64,
+    /// When it was cancelled, as an operation on the override.
+    pub override_stamp: Option<Stamp>,
 }
 
 impl Cancel {
     /// A single call that names nothing but the instance.
     #[must_use]
     pub const fn from(origin: Origin) -> Self {
-        Self { origin, told_by: None, last_dirty: None, is_copying: false }
+        Self { origin, told_by: None, last_dirty: None, is_copying: false, stamp: None }
     }
+}
+
+/// When a cancel was done. One that says nothing was done now, unless a node of our kind tells of it: that one did not know
+/// it, and whatever it has told since is later.
+fn stamp_of(cancel: Cancel, last: Option<Stamp>, now: Now, rules: &Rules) -> Option<Stamp> {
+    if cancel.stamp.is_some() || cancel.told_by.is_some_and(Sender::keeps_order) {
+        return cancel.stamp;
+    }
+    rules.stamps.stamp(last, now)
 }
 
 impl CancelOutcome {
@@ -76,37 +92,47 @@ impl Application {
     /// the instance. Without [`Rules::sync_when_timestamp_differs`] nobody makes the records equal again, so then a cancel
     /// ends whatever is there.
     pub fn cancel_as(&mut self, id: &str, cancel: Cancel, now: Now, rules: &Rules) -> CancelOutcome {
+        self.settle_stamps(rules);
         let known = self.get(id).map(|record| record.instance.last_dirty_timestamp);
         let is_newer = cancel.last_dirty.zip(known).is_some_and(|(cancelled, known)| known > cancelled);
         if is_newer && rules.sync_when_timestamp_differs {
-            return CancelOutcome::NewerStays(self.end_older_override(id, cancel.origin, now, rules));
+            return CancelOutcome::NewerStays(self.end_older_override(id, cancel, now, rules));
         }
+        let last = self.override_state(id, now).stamp;
+        let cancel = Cancel { stamp: last.max(stamp_of(cancel, last, now, rules)), ..cancel };
         self.overrides.remove(id);
         match self.end_lease(id, cancel.origin, now) {
-            Some(change) => {
+            Some(mut change) => {
                 let duration_ms = change.record.lease.duration_ms;
-                self.bury(InstanceId::clone(&change.id), known, cancel, duration_ms, now, rules);
+                let id = InstanceId::clone(&change.id);
+                change.tombstone = Some(self.bury(id, known, cancel, duration_ms, now, rules));
                 CancelOutcome::Cancelled(change)
             }
             None => {
                 if self.is_worth_remembering(id, cancel, now) {
-                    self.bury(InstanceId::from(id), None, cancel, 0, now, rules);
+                    let _ = self.bury(InstanceId::from(id), None, cancel, 0, now, rules);
                 }
                 CancelOutcome::NotFound
             }
         }
     }
 
-    /// An override that was here before the record that stays belonged to what was cancelled: it has come over to the next
-    /// life only because that life was heard of before the end of the last one.
-    fn end_older_override(&mut self, id: &str, origin: Origin, now: Now, rules: &Rules) -> Option<Change> {
+    /// An override from before the cancel belonged to what was cancelled: it has come over to the next life only because
+    /// that life was heard of before the end of the last one. If nobody knows when one of them was done, an override counts
+    /// that was here before the record that stays.
+    fn end_older_override(&mut self, id: &str, cancel: Cancel, now: Now, rules: &Rules) -> Option<Change> {
         let slot = self.leases.get(id)?;
-        let is_older = slot.overridden.since_mono_ms < slot.content.since_mono_ms;
-        let outcome = is_older.then(|| self.remove_override(id, None, None, origin, now, rules))?;
-        match outcome {
-            StatusOutcome::Changed(change) => Some(change),
-            StatusOutcome::NotFound | StatusOutcome::Unchanged => None,
-        }
+        let (record, last) = (Arc::clone(&slot.record), slot.record.override_stamp.get());
+        let outcome = match (last, cancel.stamp) {
+            (Some(_), Some(stamp)) => self.take_told(id, Told::removed(stamp), now, rules),
+            _ if slot.overridden.since_mono_ms < slot.content.since_mono_ms => {
+                record.override_state().status?;
+                let stamp = stamp_of(cancel, last, now, rules).or(Stamp::after(last));
+                self.lift_override(&record, (None, stamp), None, cancel.origin, now, rules)
+            }
+            _ => return None,
+        };
+        outcome.change()
     }
 
     /// Whether the cancel of what is not here says something new: a registration may still be on its way.
@@ -132,7 +158,7 @@ impl Application {
         duration_ms: u64,
         now: Now,
         rules: &Rules,
-    ) {
+    ) -> Tombstone {
         let before = self.tombstones.get(&id, now);
         let cancelled = [known, cancel.last_dirty, before.map(|before| before.last_dirty_timestamp)];
         let lease_end_ms = duration_ms.saturating_mul(2).saturating_add(rules.eviction_interval_ms);
@@ -143,8 +169,10 @@ impl Application {
             until_mono_ms: until_mono_ms.max(before.map_or(0, |before| before.until_mono_ms)),
             told_by: cancel.told_by,
             is_blank: cancel.last_dirty.is_none(),
+            override_stamp: cancel.stamp,
         };
         self.tombstones.put(id, tombstone, rules);
+        tombstone
     }
 
     /// The tombstone of a cancelled instance, as long as it counts.

@@ -31,15 +31,13 @@ impl Mark {
     }
 }
 
-/// A record with its marks, for a comparison.
+/// A record with its mark, for a comparison.
 #[derive(Clone, Debug)]
 pub struct MarkedRecord {
     /// The record.
     pub record: Arc<Record>,
     /// Since when the instance says of itself what it says.
     pub content: Mark,
-    /// Since when it has the override that it has, or none.
-    pub overridden: Mark,
 }
 
 impl Slot {
@@ -50,13 +48,11 @@ impl Slot {
 }
 
 impl Application {
-    /// All records with their marks, in the order of their ids.
+    /// All records with their mark, in the order of their ids.
     pub fn marked_records(&self) -> impl Iterator<Item = MarkedRecord> {
-        self.leases.values().map(|slot| MarkedRecord {
-            record: Arc::clone(&slot.record),
-            content: slot.content,
-            overridden: slot.overridden,
-        })
+        self.leases
+            .values()
+            .map(|slot| MarkedRecord { record: Arc::clone(&slot.record), content: slot.content })
     }
 
     pub(super) fn mark_content(&mut self, id: &str, mark: Mark) {

@@ -6,6 +6,7 @@ use crate::change::{Change, Origin};
 use crate::error::RegistryError;
 use crate::lease::Lease;
 use crate::rules::Rules;
+use crate::stamp::OverrideState;
 use crate::time::Now;
 
 use super::Application;
@@ -52,9 +53,15 @@ impl Application {
         instance.metadata.shrink();
         limits.check(instance.metadata.len(), instance.metadata.text_bytes())?;
         let duration_ms = Lease::duration_ms_of(&instance.lease);
-        let accepted =
-            Accepted { instance, reported_status: record.reported_status, duration_ms, is_taken: true };
-        Ok(Some(self.start_lease(accepted, origin, now, rules)))
+        let accepted = Accepted {
+            instance,
+            reported_status: record.reported_status,
+            duration_ms,
+            is_taken: true,
+            told: OverrideState::default(),
+            seed_stamp: None,
+        };
+        Ok(Some(self.start_lease(accepted, record.override_state(), origin, now, rules)))
     }
 }
 

@@ -7,10 +7,11 @@ use heureka_protocol::{Instance, Status};
 use crate::change::{Change, ChangeKind, Origin};
 use crate::record::Record;
 use crate::rules::Rules;
+use crate::stamp::{OverrideState, Stamp};
 use crate::time::Now;
 
 use super::replace::{Event, carry_lease};
-use super::{Application, Override};
+use super::{Application, Orphan, Override};
 
 /// How a status operation ended.
 #[derive(Clone, Debug)]
@@ -23,22 +24,62 @@ pub enum StatusOutcome {
     Changed(Change),
 }
 
-impl Override {
-    pub(super) const fn new(status: Status, origin: Origin) -> Self {
-        Self { status, origin, orphaned_mono_ms: None }
+impl StatusOutcome {
+    /// The change, if there was one.
+    #[must_use]
+    pub fn change(self) -> Option<Change> {
+        match self {
+            Self::Changed(change) => Some(change),
+            Self::NotFound | Self::Unchanged => None,
+        }
+    }
+}
+
+/// What a node of our kind tells of an override with its stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The override that is in force there.
+    pub overridden: Option<Status>,
+    /// The status that the instance has there, of use if there is no override.
+    pub shown: Option<Status>,
+    /// When it was set or removed.
+    pub stamp: Stamp,
+}
+
+impl Told {
+    /// It was removed, and nothing more is known.
+    #[must_use]
+    pub const fn removed(stamp: Stamp) -> Self {
+        Self { overridden: None, shown: None, stamp }
     }
 
-    pub(super) const fn orphaned(status: Status, origin: Origin, now: Now) -> Self {
-        Self { status, origin, orphaned_mono_ms: Some(now.mono_ms) }
+    pub(super) const fn state(self) -> OverrideState {
+        OverrideState { status: self.overridden, stamp: Some(self.stamp) }
+    }
+}
+
+impl Override {
+    pub(super) const fn new(status: Status, origin: Origin) -> Self {
+        Self { status, origin, orphan: None }
+    }
+
+    pub(super) const fn orphaned(status: Status, stamp: Option<Stamp>, origin: Origin, now: Now) -> Self {
+        Self { status, origin, orphan: Some(Orphan { since_mono_ms: now.mono_ms, stamp }) }
+    }
+
+    /// Stamp of an override that waits for its instance; with a lease the record has it.
+    #[must_use]
+    pub fn waiting_stamp(&self) -> Option<Stamp> {
+        self.orphan.and_then(|orphan| orphan.stamp)
     }
 
     pub(super) const fn adopt_lease(&mut self) {
-        self.orphaned_mono_ms = None;
+        self.orphan = None;
     }
 
     const fn is_over(&self, now: Now, rules: &Rules) -> bool {
-        match self.orphaned_mono_ms {
-            Some(since_ms) => now.mono_ms.saturating_sub(since_ms) > rules.orphan_override_ttl_ms,
+        match self.orphan {
+            Some(orphan) => now.mono_ms.saturating_sub(orphan.since_mono_ms) > rules.orphan_override_ttl_ms,
             None => false,
         }
     }
@@ -61,18 +102,52 @@ impl Application {
         if status == Status::Unknown {
             return self.remove_override(id, None, dirty, origin, now, rules);
         }
+        self.settle_stamps(rules);
         let Some(record) = self.get(id).map(Arc::clone) else { return StatusOutcome::NotFound };
         if record.instance.status == status && !rules.store_equal_override {
+            if self.override_status(id) == Some(status) {
+                stamp_again(&record, now, rules);
+            }
             return renewed_only(&record, now, rules);
         }
-        self.impose(&record, status, dirty, origin, now, rules)
+        let stamp = next_stamp(&record, now, rules);
+        self.impose(&record, (status, stamp), dirty, origin, now, rules)
     }
 
-    /// Stores the override that a peer of our kind has stored, also if the instance has that status already: the peer's had
-    /// another one (defect D9). The dirty timestamp stays: it says of which time the content is.
-    pub fn take_override(&mut self, id: &str, status: Status, now: Now, rules: &Rules) -> StatusOutcome {
+    /// Stores or removes the override as a peer of our kind has done that does not know when that was. An override is stored
+    /// also if the instance has that status already: the peer's had another one (defect D9). The dirty timestamp stays: it
+    /// says of which time the content is.
+    pub fn take_unstamped(
+        &mut self,
+        id: &str,
+        overridden: Option<Status>,
+        shown: Option<Status>,
+        now: Now,
+        rules: &Rules,
+    ) -> StatusOutcome {
+        self.settle_stamps(rules);
         let Some(record) = self.get(id).map(Arc::clone) else { return StatusOutcome::NotFound };
-        self.impose(&record, status, None, Origin::Peer, now, rules)
+        let stamp = Stamp::after(record.override_stamp.get());
+        match overridden {
+            Some(status) => self.impose(&record, (status, stamp), None, Origin::Peer, now, rules),
+            None => self.lift_override(&record, (shown, stamp), None, Origin::Peer, now, rules),
+        }
+    }
+
+    /// Takes over what a peer of our kind has done to the override, unless something later is known here. Then the lease is
+    /// renewed and nothing more.
+    pub fn take_told(&mut self, id: &str, told: Told, now: Now, rules: &Rules) -> StatusOutcome {
+        self.settle_stamps(rules);
+        let Some(record) = self.get(id).map(Arc::clone) else { return StatusOutcome::NotFound };
+        let ours = record.override_state();
+        if ours.stamp.is_some() && !ours.yields_to(told.state()) {
+            return renewed_only(&record, now, rules);
+        }
+        let stamp = Some(told.stamp);
+        match told.overridden {
+            Some(status) => self.impose(&record, (status, stamp), None, Origin::Peer, now, rules),
+            None => self.lift_override(&record, (told.shown, stamp), None, Origin::Peer, now, rules),
+        }
     }
 
     /// Renews the lease and changes nothing else, for an operation that changed nothing where it was done.
@@ -83,7 +158,7 @@ impl Application {
     fn impose(
         &mut self,
         record: &Record,
-        status: Status,
+        (status, stamp): (Status, Option<Stamp>),
         dirty: Option<i64>,
         origin: Origin,
         now: Now,
@@ -91,11 +166,13 @@ impl Application {
     ) -> StatusOutcome {
         let id = &record.instance.instance_id;
         if record.instance.status == status && self.override_status(id) == Some(status) {
+            record.override_stamp.raise(stamp);
             return renewed_only(record, now, rules);
         }
         self.overrides.insert(Arc::clone(id), Override::new(status, origin));
         let event = Event { kind: ChangeKind::StatusOverridden, origin, now };
-        StatusOutcome::Changed(self.put_status(record, (status, status), dirty, event, rules))
+        let state = OverrideState { status: Some(status), stamp };
+        StatusOutcome::Changed(self.put_status(record, (status, state), dirty, event, rules))
     }
 
     /// Removes an override (invariants S-4 to S-6). The instance gets `status`; without one, or with `UNKNOWN`, which Java
@@ -109,13 +186,29 @@ impl Application {
         now: Now,
         rules: &Rules,
     ) -> StatusOutcome {
+        self.settle_stamps(rules);
         let Some(record) = self.get(id).map(Arc::clone) else { return StatusOutcome::NotFound };
-        if self.overrides.remove(id).is_none() {
-            return renewed_only(&record, now, rules);
+        let stamp = next_stamp(&record, now, rules);
+        self.lift_override(&record, (status, stamp), dirty, origin, now, rules)
+    }
+
+    pub(super) fn lift_override(
+        &mut self,
+        record: &Record,
+        (status, stamp): (Option<Status>, Option<Stamp>),
+        dirty: Option<i64>,
+        origin: Origin,
+        now: Now,
+        rules: &Rules,
+    ) -> StatusOutcome {
+        if self.overrides.remove(&record.instance.instance_id).is_none() {
+            record.override_stamp.raise(stamp);
+            return renewed_only(record, now, rules);
         }
         let status = status.filter(|status| *status != Status::Unknown).unwrap_or(record.reported_status);
         let event = Event { kind: ChangeKind::OverrideRemoved, origin, now };
-        StatusOutcome::Changed(self.put_status(&record, (status, Status::Unknown), dirty, event, rules))
+        let state = OverrideState { status: None, stamp };
+        StatusOutcome::Changed(self.put_status(record, (status, state), dirty, event, rules))
     }
 
     /// Forgets overrides without a lease, and tombstones, whose time has passed. Call it now and then.
@@ -133,7 +226,7 @@ impl Application {
     fn put_status(
         &mut self,
         old: &Record,
-        (status, overridden): (Status, Status),
+        (status, state): (Status, OverrideState),
         dirty: Option<i64>,
         event: Event,
         rules: &Rules,
@@ -147,12 +240,26 @@ impl Application {
         let stored = old.instance.last_dirty_timestamp;
         let instance = Instance {
             status,
-            overridden_status: overridden,
+            overridden_status: state.status.unwrap_or(Status::Unknown),
             last_dirty_timestamp: dirty.map_or(stored, |dirty| stored.max(dirty)),
             ..old.instance.clone()
         };
-        self.put_record(Record { instance, reported_status: old.reported_status, lease }, event)
+        let override_stamp = self.cell_of_operation(state.stamp, event.origin, event.now);
+        self.put_record(
+            Record { instance, reported_status: old.reported_status, lease, override_stamp },
+            event,
+        )
     }
+}
+
+/// The stamp of an operation on a record that is done now.
+fn next_stamp(record: &Record, now: Now, rules: &Rules) -> Option<Stamp> {
+    rules.stamps.stamp(record.override_stamp.get(), now)
+}
+
+/// What was done once is done again: nothing changes but the time.
+fn stamp_again(record: &Record, now: Now, rules: &Rules) {
+    record.override_stamp.raise(next_stamp(record, now, rules));
 }
 
 fn renewed_only(record: &Record, now: Now, rules: &Rules) -> StatusOutcome {

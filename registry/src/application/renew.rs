@@ -7,10 +7,11 @@ use heureka_protocol::Status;
 use crate::change::{Change, ChangeKind, Origin};
 use crate::record::Record;
 use crate::rules::Rules;
+use crate::stamp::{Stamp, StampCell};
 use crate::time::Now;
 
 use super::replace::{Event, carry_lease};
-use super::{Application, Override};
+use super::{Application, Override, Told};
 
 /// What a heartbeat says besides whose it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,17 @@ pub struct Heartbeat {
     pub last_dirty: Option<i64>,
     /// Override that the sender knows of; only a peer's counts.
     pub overridden: Option<Status>,
+    /// The status that the instance has there.
+    pub shown: Option<Status>,
+    /// Since when the override is what it is there. Only nodes of our kind tell it.
+    pub stamp: Option<Stamp>,
+}
+
+impl Heartbeat {
+    fn told(&self) -> Option<Told> {
+        let overridden = self.overridden.filter(|status| *status != Status::Unknown);
+        Some(Told { overridden, shown: self.shown, stamp: self.stamp? })
+    }
 }
 
 /// How a heartbeat ended.
@@ -71,8 +83,8 @@ impl Application {
         let Some(record) = self.get(id).map(Arc::clone) else {
             return Renewal::refused(RenewalAnswer::NotFound);
         };
-        let existing = Some(record.instance.status);
-        let by_rules = self.status_by_rules(&record.instance, existing, origin.is_replicated(), rules);
+        let shown = record.instance.status;
+        let by_rules = self.status_by_rules(&record.instance, shown, Some(shown), origin, rules);
         if by_rules == Status::Unknown && self.ask_for_status(id) {
             return Renewal::refused(RenewalAnswer::UnknownStatus);
         }
@@ -81,10 +93,16 @@ impl Application {
         }
         record.lease.clock.advance(record.lease.renewed_clock(now.mono_ms, rules.lease_expiry));
         let comparison = compare(&record, beat, rules);
-        if comparison == Comparison::SenderIsNewer && origin.is_replicated() {
-            self.store_override(&record, beat.overridden, origin);
+        if beat.stamp.is_some() {
+            self.settle_stamps(rules);
         }
-        let change = self.correct(&record, origin, now, rules);
+        let change = match beat.told().filter(|_| origin.is_replicated()) {
+            Some(told) => self.merge_told(&record, told, comparison, now, rules),
+            None if comparison == Comparison::SenderIsNewer && origin.is_replicated() => {
+                self.store_override(&record, beat.overridden, origin, now, rules)
+            }
+            None => self.correct(&record, origin, now, rules),
+        };
         let current = change.as_ref().map_or(record, |change| Arc::clone(&change.record));
         let answer = match comparison {
             Comparison::SenderIsNewer => RenewalAnswer::RenewedSendAgain,
@@ -100,14 +118,61 @@ impl Application {
     }
 
     /// Java's "store overridden status if required": a peer's override replaces a different one.
-    fn store_override(&mut self, record: &Record, overridden: Option<Status>, origin: Origin) {
+    fn store_override(
+        &mut self,
+        record: &Record,
+        overridden: Option<Status>,
+        origin: Origin,
+        now: Now,
+        rules: &Rules,
+    ) -> Option<Change> {
         let id = &record.instance.instance_id;
+        let mut stamp = None;
         let wanted = overridden.filter(|status| *status != Status::Unknown);
         if let Some(status) = wanted
             && self.override_status(id) != wanted
         {
             self.overrides.insert(Arc::clone(id), Override::new(status, origin));
+            stamp = rules.stamps.stamp(record.override_stamp.get(), now);
         }
+        let event = Event { kind: ChangeKind::StatusCorrected, origin, now };
+        self.correct_from(record, record.instance.status, stamp, event, rules)
+    }
+
+    /// A node of our kind tells its override with every heartbeat, so whoever has missed an operation hears of it then.
+    fn merge_told(
+        &mut self,
+        record: &Record,
+        told: Told,
+        comparison: Comparison,
+        now: Now,
+        rules: &Rules,
+    ) -> Option<Change> {
+        let origin = Origin::Peer;
+        let (ours, id) = (record.override_state(), &record.instance.instance_id);
+        if !ours.yields_to(told.state()) {
+            return self.correct(record, origin, now, rules);
+        }
+        let is_other = ours.status != told.overridden;
+        match told.overridden {
+            Some(status) if is_other => {
+                self.overrides.insert(Arc::clone(id), Override::new(status, origin));
+            }
+            Some(_) => {}
+            None => {
+                self.overrides.remove(id);
+            }
+        }
+        // Of the same registration the sender knows best what it shows with that override, or without one.
+        let shown = told.shown.filter(|_| comparison == Comparison::Same);
+        let known = if is_other { record.status_under(told.overridden) } else { record.instance.status };
+        let event = Event { kind: ChangeKind::StatusCorrected, origin, now };
+        let stamp = Some(told.stamp);
+        let change = self.correct_from(record, shown.unwrap_or(known), stamp, event, rules);
+        if change.is_none() {
+            record.override_stamp.raise(stamp);
+        }
+        change
     }
 
     /// Brings a record in line with the rules and the override in force; a change only if it was not (H-5, H-6).
@@ -118,18 +183,34 @@ impl Application {
         now: Now,
         rules: &Rules,
     ) -> Option<Change> {
-        let existing = Some(record.instance.status);
-        let status = self.status_by_rules(&record.instance, existing, origin.is_replicated(), rules);
-        let overridden = self.override_status(&record.instance.instance_id).unwrap_or(Status::Unknown);
+        let event = Event { kind: ChangeKind::StatusCorrected, origin, now };
+        self.correct_from(record, record.instance.status, None, event, rules)
+    }
+
+    /// The same with the status that the rules are to begin with, and the stamp of the override in force if it is another one.
+    fn correct_from(
+        &mut self,
+        record: &Record,
+        base: Status,
+        stamp: Option<Stamp>,
+        event: Event,
+        rules: &Rules,
+    ) -> Option<Change> {
+        let id = &record.instance.instance_id;
+        let status = self.status_by_rules(&record.instance, base, Some(base), event.origin, rules);
+        let overridden = self.override_status(id).unwrap_or(Status::Unknown);
         if status == record.instance.status && overridden == record.instance.overridden_status {
             return None;
         }
-        let lease = carry_lease(record, None, now);
+        let lease = carry_lease(record, None, event.now);
         let mut instance = record.instance.clone();
         instance.status = status;
         instance.overridden_status = overridden;
-        let corrected = Record { instance, reported_status: record.reported_status, lease };
-        Some(self.put_record(corrected, Event { kind: ChangeKind::StatusCorrected, origin, now }))
+        let known = record.override_stamp.carried();
+        let (reported_status, override_stamp) =
+            (record.reported_status, stamp.map_or(known, |stamp| StampCell::new(Some(stamp))));
+        let corrected = Record { instance, reported_status, lease, override_stamp };
+        Some(self.put_record(corrected, event))
     }
 }
 

@@ -70,7 +70,8 @@ impl Application {
         let mut lease = old.lease.with_clock(last_clock_ms);
         // Above zero even on a machine whose clock stands at the epoch: zero would mean that the lease lives.
         lease.eviction_timestamp = event.now.wall_ms.max(1);
-        let record = Record { instance, reported_status: old.reported_status, lease };
+        let override_stamp = old.override_stamp.carried();
+        let record = Record { instance, reported_status: old.reported_status, lease, override_stamp };
         Some(self.change(Arc::new(record), Some(old.instance.status), event))
     }
 
@@ -90,24 +91,26 @@ impl Application {
             record,
             previous_status,
             at_mono_ms: event.now.mono_ms,
+            tombstone: None,
         }
     }
 
-    /// The status that the rules give to an instance of this application.
+    /// The status that the rules give to an instance of this application that is registered or renewed with a status.
     pub(super) fn status_by_rules(
         &self,
         instance: &Instance,
+        reported: Status,
         existing: Option<Status>,
-        replicated: bool,
+        origin: Origin,
         rules: &Rules,
     ) -> Status {
         let group = instance.asg_name.as_deref().zip(rules.groups.as_ref());
         let (status, _) = decide(Situation {
-            record: instance.status,
+            record: reported,
             overridden: self.override_status(&instance.instance_id),
             group_is_enabled: group.map(|(name, groups)| groups.is_enabled(name)),
             existing,
-            replicated,
+            replicated: origin.is_replicated(),
         });
         status
     }

@@ -8,6 +8,7 @@ use crate::change::{Change, Origin};
 use crate::lease::Lease;
 use crate::record::Record;
 use crate::rules::Rules;
+use crate::stamp::Stamp;
 use crate::time::Now;
 use crate::totals::LeaseTotals;
 
@@ -32,8 +33,8 @@ impl Application {
         for record in records.into_iter().filter(|record| record.lease.eviction_timestamp == 0) {
             app.restore_record(with_living_clock(record, now));
         }
-        for (id, status) in overrides.into_iter().filter(|(_, status)| *status != Status::Unknown) {
-            app.restore_override(id, status, now);
+        for (id, status) in overrides {
+            app.restore_override(id, status, None, now);
         }
         app
     }
@@ -45,6 +46,7 @@ impl Application {
     pub fn rebuilt(&self, records: impl IntoIterator<Item = Arc<Record>>, now: Now, rules: &Rules) -> Self {
         let overrides: Vec<_> = self.overrides().map(|(id, status)| (Arc::clone(id), status)).collect();
         let mut app = Self::from_records(self.name.clone(), records, overrides, self.next_sequence, now);
+        app.has_unstamped = self.has_unstamped;
         for (id, entry) in &mut app.overrides {
             if let Some(known) = self.overrides.get(id) {
                 entry.carry(known);
@@ -62,18 +64,25 @@ impl Application {
         app
     }
 
-    /// The application that a snapshot has kept. Tombstones do not stand against what came back with them.
+    /// The application that a snapshot has kept. Tombstones do not stand against what came back with them. The clock of the
+    /// rules hears of all stamps.
     #[must_use]
     pub fn restored(
         name: AppName,
         records: impl IntoIterator<Item = Arc<Record>>,
-        overrides: impl IntoIterator<Item = (InstanceId, Status)>,
+        overrides: impl IntoIterator<Item = (InstanceId, Status, Option<Stamp>)>,
         tombstones: impl IntoIterator<Item = (InstanceId, Tombstone)>,
         now: Now,
         rules: &Rules,
     ) -> Self {
-        let mut app = Self::from_records(name, records, overrides, 1, now);
+        let mut app = Self::from_records(name, records, [], 1, now);
+        app.records().for_each(|record| rules.stamps.keep(record.override_stamp.get()));
+        for (id, status, stamp) in overrides {
+            rules.stamps.keep(stamp);
+            app.restore_override(id, status, stamp, now);
+        }
         for (id, tombstone) in tombstones {
+            rules.stamps.keep(tombstone.override_stamp);
             app.restore_tombstone(id, tombstone, rules);
         }
         app
@@ -90,8 +99,7 @@ impl Application {
         let id = Arc::clone(&record.instance.instance_id);
         let overridden = record.instance.overridden_status;
         if overridden != Status::Unknown {
-            let entry = Override { status: overridden, origin: Origin::StartUp, orphaned_mono_ms: None };
-            self.overrides.insert(Arc::clone(&id), entry);
+            self.overrides.insert(Arc::clone(&id), Override::new(overridden, Origin::StartUp));
         }
         self.totals += LeaseTotals::of(&record);
         let unknown = Mark::default();
@@ -101,11 +109,14 @@ impl Application {
         }
     }
 
-    fn restore_override(&mut self, id: InstanceId, status: Status, now: Now) {
+    fn restore_override(&mut self, id: InstanceId, status: Status, stamp: Option<Stamp>, now: Now) {
+        if status == Status::Unknown {
+            return;
+        }
         let entry = if self.leases.contains_key(&id) {
             Override::new(status, Origin::StartUp)
         } else {
-            Override::orphaned(status, Origin::StartUp, now)
+            Override::orphaned(status, stamp, Origin::StartUp, now)
         };
         self.overrides.insert(id, entry);
     }
@@ -115,8 +126,8 @@ impl Override {
     /// Takes over who set it, and since when it has no lease if it still has none.
     const fn carry(&mut self, known: &Self) {
         self.origin = known.origin;
-        if self.orphaned_mono_ms.is_some() && known.orphaned_mono_ms.is_some() {
-            self.orphaned_mono_ms = known.orphaned_mono_ms;
+        if self.orphan.is_some() && known.orphan.is_some() {
+            self.orphan = known.orphan;
         }
     }
 }
@@ -126,5 +137,6 @@ fn with_living_clock(record: Arc<Record>, now: Now) -> Arc<Record> {
         return record;
     }
     let lease: Lease = record.lease.with_clock(now.mono_ms);
-    Arc::new(Record { instance: record.instance.clone(), reported_status: record.reported_status, lease })
+    let (instance, reported_status) = (record.instance.clone(), record.reported_status);
+    Arc::new(Record { instance, reported_status, lease, override_stamp: record.override_stamp.carried() })
 }

@@ -7,6 +7,7 @@ use heureka_protocol::InstanceId;
 use crate::change::Origin;
 use crate::rules::Rules;
 use crate::sender::Sender;
+use crate::stamp::Stamp;
 use crate::time::Now;
 
 /// What is remembered of a cancelled instance.
@@ -22,13 +23,22 @@ pub struct Tombstone {
     pub told_by: Option<Sender>,
     /// The cancel named no dirty timestamp: which copies it meant, only the time at which it came can tell.
     pub is_blank: bool,
+    /// The cancel as an operation on the override: it removed it.
+    pub override_stamp: Option<Stamp>,
 }
 
 impl Tombstone {
     /// One that a snapshot has kept.
     #[must_use]
     pub const fn restored(last_dirty_timestamp: i64, cancelled_mono_ms: u64, until_mono_ms: u64) -> Self {
-        Self { last_dirty_timestamp, cancelled_mono_ms, until_mono_ms, told_by: None, is_blank: false }
+        Self {
+            last_dirty_timestamp,
+            cancelled_mono_ms,
+            until_mono_ms,
+            told_by: None,
+            is_blank: false,
+            override_stamp: None,
+        }
     }
 }
 

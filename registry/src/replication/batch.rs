@@ -6,6 +6,7 @@ use heureka_protocol::batch::{Action, ItemResponse};
 use heureka_protocol::draft::InstanceDraft;
 
 use crate::record::Record;
+use crate::stamp::Stamp;
 
 use super::arrivals::BatchOrder;
 use super::key::Key;
@@ -23,6 +24,8 @@ pub struct Item {
     pub is_stated: bool,
     /// For a cancel: dirty timestamp of the record that was cancelled, if it is known.
     pub cancelled_dirty: Option<i64>,
+    /// For a cancel: when that was done, if it is known.
+    pub cancelled_stamp: Option<Stamp>,
 }
 
 /// Items that travel together. Give it back to the queue with its outcome.
@@ -38,6 +41,13 @@ impl Batch {
     #[must_use]
     pub fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    /// The place of the heartbeat of an instance, which a peer answers with its newer record.
+    #[must_use]
+    pub fn heartbeat_place(&self, key: &Key) -> Option<usize> {
+        let is_it = |item: &Item| item.action == Action::Heartbeat && item.key == *key;
+        self.items.iter().position(is_it)
     }
 
     /// For each instance in it, how long it had waited when the batch left, milliseconds.

@@ -10,6 +10,7 @@ use heureka_protocol::{DataCenter, Instance, InstanceId, Status};
 
 use crate::application::{Mark, MarkedRecord};
 use crate::record::Record;
+use crate::stamp::{OverrideState, Stamp};
 use crate::time::Now;
 
 /// A member of JSON maps that says which Java class they are.
@@ -30,8 +31,8 @@ pub struct DigestRow {
     pub content: u64,
     /// Since when the content is what it is, at the node that made the row.
     pub content_since: Since,
-    /// The same of the override, or of there being none.
-    pub override_since: Since,
+    /// When the override was last set or removed, as far as that is known there.
+    pub override_stamp: Option<Stamp>,
     /// Milliseconds since the instance itself has last talked to that node; `None` if it never did.
     pub contact_age_ms: Option<u64>,
 }
@@ -74,7 +75,6 @@ impl PeerApplication {
         let older = |age_ms: &mut Option<u64>| *age_ms = age_ms.map(|age_ms| age_ms.saturating_add(ms));
         for row in &mut self.rows {
             older(&mut row.content_since.age_ms);
-            older(&mut row.override_since.age_ms);
             older(&mut row.contact_age_ms);
         }
         for stone in &mut self.tombstones {
@@ -93,10 +93,16 @@ impl Since {
 }
 
 impl DigestRow {
+    /// Whether it has an override, and since when.
+    #[must_use]
+    pub fn override_state(&self) -> OverrideState {
+        OverrideState::of(self.overridden, self.override_stamp)
+    }
+
     /// The row of an instance.
     #[must_use]
     pub fn of(marked: &MarkedRecord, now: Now) -> Self {
-        let Record { instance, lease, .. } = &*marked.record;
+        let Record { instance, lease, override_stamp, .. } = &*marked.record;
         let contact_ms = lease.direct_contact_ms();
         Self {
             id: InstanceId::clone(&instance.instance_id),
@@ -105,7 +111,7 @@ impl DigestRow {
             overridden: instance.overridden_status,
             content: content_hash(instance),
             content_since: Since::of(marked.content, now),
-            override_since: Since::of(marked.overridden, now),
+            override_stamp: override_stamp.get(),
             contact_age_ms: contact_ms.map(|contact_ms| now.mono_ms.saturating_sub(contact_ms)),
         }
     }

@@ -134,6 +134,17 @@ impl Intents {
         Self { override_op: None, is_mixed: false, ..self }
     }
 
+    /// The same with the operation that leads to what is there now: since it was done here, another one may have come from
+    /// somewhere else, in a registration or a heartbeat.
+    #[must_use]
+    pub fn telling(self, has_override: bool) -> Self {
+        let told = if has_override { OverrideKind::Set } else { OverrideKind::Removed };
+        Self {
+            override_op: self.override_op.map(|kind| if kind == OverrideKind::Stated { kind } else { told }),
+            ..self
+        }
+    }
+
     /// Everything but a registration or heartbeat.
     #[must_use]
     pub const fn without_register(self) -> Self {

@@ -6,6 +6,7 @@ use heureka_protocol::Status;
 use heureka_protocol::batch::Action;
 
 use crate::record::Record;
+use crate::stamp::Stamp;
 
 use super::batch::Item;
 
@@ -22,6 +23,8 @@ pub struct Message<'a> {
     pub status: Option<Status>,
     /// For a registration.
     pub record: Option<&'a Arc<Record>>,
+    /// When the override was last set or removed; for a cancel, when that was done. Told in a header.
+    pub stamp: Option<Stamp>,
 }
 
 impl Item {
@@ -30,7 +33,14 @@ impl Item {
     pub fn message(&self) -> Message<'_> {
         let Some(record) = &self.record else {
             let last_dirty_timestamp = self.cancelled_dirty;
-            return Message { last_dirty_timestamp, overridden_status: None, status: None, record: None };
+            let stamp = self.cancelled_stamp;
+            return Message {
+                last_dirty_timestamp,
+                overridden_status: None,
+                status: None,
+                record: None,
+                stamp,
+            };
         };
         let instance = &record.instance;
         let overridden = Some(instance.overridden_status).filter(|status| *status != Status::Unknown);
@@ -42,6 +52,8 @@ impl Item {
             overridden_status: overridden.filter(|_| is_set || self.action == Action::Heartbeat),
             status: Some(told.unwrap_or(instance.status)),
             record: Some(record).filter(|_| self.action == Action::Register),
+            // Where nothing was stored there is nothing to tell of the override.
+            stamp: record.override_stamp.get().filter(|_| !self.is_stated),
         }
     }
 }

@@ -26,7 +26,7 @@ mod tally;
 
 pub use arrivals::{Arrival, Arrivals, BatchOrder};
 pub use batch::{Batch, DropReason, Effect, Item, Outcome, Settled, Sick};
-pub use copies::newest_copies;
+pub use copies::{PeerCopy, newest_copies};
 pub use digest::{DigestRow, DigestTombstone, PeerApplication, Since};
 pub use intents::{Intents, OverrideKind};
 pub use key::Key;

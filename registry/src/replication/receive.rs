@@ -7,11 +7,12 @@ use std::sync::Arc;
 use heureka_protocol::batch::Action;
 use heureka_protocol::{Instance, Status};
 
-use crate::application::{Application, Cancel, CancelOutcome, Heartbeat, RenewalAnswer, StatusOutcome};
+use crate::application::{Application, Cancel, CancelOutcome, Heartbeat, RenewalAnswer, StatusOutcome, Told};
 use crate::change::{Change, Origin};
 use crate::record::Record;
 use crate::rules::Rules;
 use crate::sender::Sender;
+use crate::stamp::Stamp;
 use crate::time::Now;
 
 /// What an item asks for, read and checked.
@@ -58,13 +59,16 @@ impl Incoming {
     }
 }
 
-/// From whom an item came, and what this node is about.
+/// From whom an item came, what was told beside it, and what this node is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Circumstances {
     /// Who sent the batch.
     pub sender: Sender,
     /// The lists of the peers are on their way here.
     pub is_copying: bool,
+    /// When the override was last set or removed at the sender; for a cancel, when that was done. Only nodes of our kind
+    /// tell it, in a header.
+    pub stamp: Option<Stamp>,
 }
 
 /// What came of an item.
@@ -100,14 +104,14 @@ pub fn apply(
     rules: &Rules,
 ) -> Applied {
     let origin = Origin::Peer;
-    let Circumstances { sender, is_copying } = circumstances;
+    let Circumstances { sender, is_copying, stamp } = circumstances;
     match incoming {
         Incoming::Register(instance) => {
-            Applied::answered(OK, app.register_from(*instance, sender, now, rules))
+            Applied::answered(OK, app.register_from(*instance, stamp, sender, now, rules))
         }
-        Incoming::Heartbeat(beat) => renewed(app.renew(id, &beat, origin, now, rules)),
+        Incoming::Heartbeat(beat) => renewed(app.renew(id, &Heartbeat { stamp, ..beat }, origin, now, rules)),
         Incoming::Cancel { last_dirty } => {
-            let cancel = Cancel { origin, told_by: Some(sender), last_dirty, is_copying };
+            let cancel = Cancel { origin, told_by: Some(sender), last_dirty, is_copying, stamp };
             match app.cancel_as(id, cancel, now, rules) {
                 CancelOutcome::NotFound => Applied::answered(NOT_FOUND, None),
                 CancelOutcome::NewerStays(change) => Applied::answered(OK, change),
@@ -116,18 +120,24 @@ pub fn apply(
         }
         Incoming::SetStatus { status, stored, last_dirty } => {
             let stored = stored.filter(|status| *status != Status::Unknown);
-            status_set(match stored {
-                Some(status) => app.take_override(id, status, now, rules),
+            status_set(match (stored, stamp) {
+                (Some(_), Some(stamp)) => {
+                    app.take_told(id, Told { overridden: stored, shown: None, stamp }, now, rules)
+                }
+                (Some(_), None) => app.take_unstamped(id, stored, None, now, rules),
                 // A node of our kind would have said what it stored: it stored nothing.
-                None if sender.keeps_order() => app.touch(id, now, rules),
-                None => app.set_status(id, status, last_dirty, origin, now, rules),
+                (None, _) if sender.keeps_order() => app.touch(id, now, rules),
+                (None, _) => app.set_status(id, status, last_dirty, origin, now, rules),
             })
         }
         Incoming::RemoveOverride { status, last_dirty } => {
             // As for a stored override: an operation on a newer record does not make our older one newer. If it seemed so,
             // no heartbeat would ever bring the content that belongs to that timestamp.
-            let last_dirty = last_dirty.filter(|_| !sender.keeps_order());
-            status_set(app.remove_override(id, status, last_dirty, origin, now, rules))
+            status_set(match stamp {
+                Some(stamp) => app.take_told(id, Told { shown: status, ..Told::removed(stamp) }, now, rules),
+                None if sender.keeps_order() => app.take_unstamped(id, None, status, now, rules),
+                None => app.remove_override(id, status, last_dirty, origin, now, rules),
+            })
         }
     }
 }

@@ -4,9 +4,11 @@
 //! two nodes that differ never both mend: both look at the same ages and flags. A repair is an ordinary item in the queue
 //! to that peer.
 //!
-//! Mending must never undo what is newer. A third node's word may have reached the peer and still be on its way here, so a
-//! peer whose state is younger than ours is left alone for as long as a word can be on its way, unless the same word is
-//! known to be the client's own at this node. And what is on its way to the peer from here is not missing there yet.
+//! Mending must never undo what is newer. Of an override whichever node has the later operation mends, whoever did it: stamps
+//! say it, and the receiver looks at them again. For the rest only ages are known: a third node's word may have reached the
+//! peer and still be on its way here, so a peer whose state is younger than ours is left alone for as long as a word can be
+//! on its way, unless the same word is known to be the client's own at this node. And what is on its way to the peer from
+//! here is not missing there yet.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,8 +176,7 @@ fn remedy_for(
             Status::Unknown => Remedy::RemoveOverride,
             _ => Remedy::SetOverride,
         };
-        let rank = ours.overridden.as_str().cmp(theirs.overridden.as_str());
-        return is_ours_to_mend(ours.override_since, theirs.override_since, rank).then_some(remedy);
+        return theirs.override_state().yields_to(ours.override_state()).then_some(remedy);
     }
     let rank = (ours.content, ours.status.as_str()).cmp(&(theirs.content, theirs.status.as_str()));
     let is_mended = rank.is_ne() && is_ours_to_mend(ours.content_since, theirs.content_since, rank);
@@ -245,6 +246,7 @@ fn remedy_for_cancelled(
     let cancelled = CancelledHere {
         last_dirty_timestamp: stone.last_dirty_timestamp,
         lease_duration_ms: stone.until_mono_ms.saturating_sub(now.mono_ms) / 2,
+        override_stamp: stone.override_stamp,
     };
     let age_ms = now.mono_ms.saturating_sub(stone.cancelled_mono_ms);
     if theirs.dirty > stone.last_dirty_timestamp {

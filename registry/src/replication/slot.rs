@@ -5,6 +5,7 @@ use std::sync::Arc;
 use heureka_protocol::instance::DEFAULT_RENEWAL_INTERVAL_SECS;
 
 use crate::record::Record;
+use crate::stamp::Stamp;
 
 use super::intents::{Intents, Weight};
 use super::lanes::Lane;
@@ -17,6 +18,8 @@ pub(super) struct Slot {
     pub(super) record: Option<Arc<Record>>,
     /// Dirty timestamp of the newest record that was cancelled, as long as the slot lives.
     pub(super) cancelled_dirty: Option<i64>,
+    /// When the last cancel was done.
+    pub(super) cancelled_stamp: Option<Stamp>,
     /// What waits.
     pub(super) pending: Intents,
     /// What is on its way, without what has become pointless meanwhile.
@@ -63,6 +66,7 @@ impl Slot {
         Self {
             record: None,
             cancelled_dirty: None,
+            cancelled_stamp: None,
             pending: Intents::NONE,
             in_flight: None,
             ticket,
@@ -81,8 +85,9 @@ impl Slot {
     }
 
     /// Remembers which record was cancelled. What was cancelled before stays cancelled: the highest counts.
-    pub(super) fn note_cancelled(&mut self, dirty: i64) {
+    pub(super) fn note_cancelled(&mut self, dirty: i64, stamp: Option<Stamp>) {
         self.cancelled_dirty = self.cancelled_dirty.max(Some(dirty));
+        self.cancelled_stamp = self.cancelled_stamp.max(stamp);
     }
 
     /// True if nothing waits and nothing is on its way.

@@ -1,14 +1,14 @@
 //! What the lists of the peers do at a start (`replication.md` 6.4): they add and replace, and undo nothing that is later.
 
 use heureka_protocol::Status;
-use heureka_registry::replication::newest_copies;
-use heureka_registry::{Cancel, CancelOutcome, MetadataLimits, Origin};
+use heureka_registry::replication::{PeerCopy, newest_copies};
+use heureka_registry::{Cancel, CancelOutcome, MetadataLimits, Origin, Stamp};
 
 use crate::support::{Node, instance, says};
 
 fn copied(node: &mut Node, dirty: i64, asked_ms: u64) -> bool {
     let (now, rules) = (node.now, node.rules.clone());
-    node.app.register_copy(says("i-1", Status::Up, dirty), asked_ms, now, &rules).is_some()
+    node.app.register_copy(says("i-1", Status::Up, dirty), None, asked_ms, now, &rules).is_some()
 }
 
 fn cancel(node: &mut Node, cancel: Cancel) -> CancelOutcome {
@@ -30,8 +30,10 @@ fn of_several_copies_the_newest_counts_and_of_equal_ones_the_first() {
         copy("B", "1", 200, Status::Starting),
         copy("B", "1", 150, Status::Up),
     ];
+    let lists = lists.into_iter().map(|instance| PeerCopy { instance, stamp: None });
     let shown: Vec<_> = newest_copies(lists)
         .into_iter()
+        .map(|copy| copy.instance)
         .map(|i| (i.app.to_string(), i.last_dirty_timestamp, i.status))
         .collect();
     assert_eq!(shown, [("A".to_owned(), 100, Status::Up), ("B".to_owned(), 200, Status::Down)]);
@@ -96,4 +98,34 @@ fn a_write_that_came_meanwhile_is_not_undone_by_the_record_it_was_done_to() {
     node.pass(10);
     let asked_ms = node.now.mono_ms;
     assert!(copied(&mut node, 100, asked_ms), "what the peers say counts for what a snapshot brought back");
+}
+
+#[test]
+fn of_several_copies_the_latest_operation_on_the_override_counts_also_if_another_one_is_newer() {
+    let copy = |dirty, status, overridden_status, ms| PeerCopy {
+        instance: heureka_protocol::Instance {
+            last_dirty_timestamp: dirty,
+            status,
+            overridden_status,
+            ..instance("A", "1")
+        },
+        stamp: Stamp::new(ms),
+    };
+    let shown = |lists: Vec<PeerCopy>| {
+        let copy = newest_copies(lists).remove(0);
+        (
+            copy.instance.last_dirty_timestamp,
+            copy.instance.status,
+            copy.instance.overridden_status,
+            copy.stamp,
+        )
+    };
+    let set = copy(200, Status::Down, Status::Down, 5);
+    let removed = copy(100, Status::Up, Status::Unknown, 7);
+    let unstamped = copy(200, Status::Up, Status::Unknown, 0);
+    let latest = (200, Status::Up, Status::Unknown, Stamp::new(7));
+    assert_eq!(shown(vec![set.clone(), removed.clone()]), latest);
+    assert_eq!(shown(vec![removed, set.clone(), unstamped.clone()]), latest);
+    let set_shown = (200, Status::Down, Status::Down, Stamp::new(5));
+    assert_eq!(shown(vec![unstamped, set]), set_shown, "who says nothing has perhaps missed it");
 }

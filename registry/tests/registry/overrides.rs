@@ -162,7 +162,7 @@ fn an_override_lives_as_long_as_the_lease_and_its_origin_is_known() {
     assert_eq!(node.app.override_of("i-1").unwrap().origin, Origin::Client);
     node.register(says("i-1", Status::Up, 201));
     assert_eq!(node.status("i-1"), Status::OutOfService);
-    let beat = Heartbeat { last_dirty: Some(999), overridden: Some(Status::Down) };
+    let beat = Heartbeat { last_dirty: Some(999), overridden: Some(Status::Down), ..Heartbeat::default() };
     node.app.renew("i-1", &beat, Origin::Peer, node.now, &node.rules);
     assert_eq!(node.app.override_of("i-1").unwrap().origin, Origin::Peer);
 }

@@ -96,7 +96,8 @@ fn h_4_a_conflict_carries_the_stored_record() {
 #[test]
 fn h_5_a_peers_override_with_a_newer_copy_is_stored_and_shown_at_once() {
     let mut node = Node::with_one();
-    let beat = Heartbeat { last_dirty: Some(101), overridden: Some(Status::OutOfService) };
+    let beat =
+        Heartbeat { last_dirty: Some(101), overridden: Some(Status::OutOfService), ..Heartbeat::default() };
     let renewal = node.app.renew("i-1", &beat, Origin::Peer, node.now, &node.rules);
     let change = renewal.change.clone().unwrap();
     assert_eq!(
@@ -122,7 +123,7 @@ fn h_5_an_override_is_stored_only_from_a_peer_with_a_newer_copy() {
         (101, None, Origin::Peer),
     ] {
         let mut node = Node::with_one();
-        let beat = Heartbeat { last_dirty: Some(dirty), overridden };
+        let beat = Heartbeat { last_dirty: Some(dirty), overridden, ..Heartbeat::default() };
         let renewal = node.app.renew("i-1", &beat, origin, node.now, &node.rules);
         assert!(renewal.change.is_none(), "{dirty} {overridden:?} {origin:?}");
         assert_eq!(node.statuses("i-1"), (Status::Up, Status::Unknown, None));

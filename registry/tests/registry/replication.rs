@@ -84,7 +84,7 @@ fn a_conflict_brings_the_peers_record_and_its_override_over_ours() {
     let RenewalAnswer::Conflict(record) = theirs.renew_with("i-1", Some(100), Origin::Peer).answer else {
         panic!("no conflict")
     };
-    let change = ours.app.adopt(record.instance.clone(), ours.now, &ours.rules).unwrap();
+    let change = ours.app.adopt(record.instance.clone(), None, ours.now, &ours.rules).unwrap();
     assert_eq!(change.origin, Origin::Peer);
     assert_eq!(
         ours.statuses("i-1"),
@@ -97,7 +97,7 @@ fn a_conflict_brings_the_peers_record_and_its_override_over_ours() {
 fn a_conflict_without_override_leaves_ours_in_force() {
     let mut ours = Node::with_one();
     ours.set_status("i-1", Status::Down);
-    ours.app.adopt(says("i-1", Status::Up, 200), ours.now, &ours.rules).unwrap();
+    ours.app.adopt(says("i-1", Status::Up, 200), None, ours.now, &ours.rules).unwrap();
     assert_eq!(ours.statuses("i-1"), (Status::Down, Status::Down, Some(Status::Down)));
 }
 
@@ -107,15 +107,15 @@ fn a_record_that_a_cancel_overtook_is_not_adopted() {
     ours.cancel("i-1");
     let overridden = |dirty| Instance { overridden_status: Status::Down, ..says("i-1", Status::Up, dirty) };
     ours.pass(60_000);
-    assert!(ours.app.adopt(overridden(100), ours.now, &ours.rules).is_err());
+    assert!(ours.app.adopt(overridden(100), None, ours.now, &ours.rules).is_err());
     assert_eq!(ours.app.overrides().count(), 0, "a refused record leaves nothing behind");
-    assert!(ours.app.adopt(overridden(101), ours.now, &ours.rules).is_ok());
+    assert!(ours.app.adopt(overridden(101), None, ours.now, &ours.rules).is_ok());
 }
 
 #[test]
 fn a_heartbeat_with_an_equal_timestamp_exchanges_nothing() {
     let mut node = Node::with_one();
-    let beat = Heartbeat { last_dirty: Some(100), overridden: Some(Status::Down) };
+    let beat = Heartbeat { last_dirty: Some(100), overridden: Some(Status::Down), ..Heartbeat::default() };
     let renewal = node.app.renew("i-1", &beat, Origin::Peer, node.now, &node.rules);
     assert!(matches!(renewal.answer, RenewalAnswer::Renewed) && renewal.change.is_none());
 }

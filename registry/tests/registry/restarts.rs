@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use heureka_protocol::{AppName, Status};
 use heureka_registry::invariants::check_application;
-use heureka_registry::{Application, LeaseExpiry, Mark, Origin, QuickRenewal, Record};
+use heureka_registry::{
+    Application, ClockReading, LeaseExpiry, Origin, OverrideState, QuickRenewal, Record, Stamp,
+};
 
 use crate::support::{Node, says};
 
@@ -16,6 +18,7 @@ fn restarted(node: &Node, records: Vec<Arc<Record>>) -> Application {
 #[test]
 fn what_is_rebuilt_after_a_failed_step_goes_on_where_it_was() {
     let mut node = Node::with_one();
+    node.rules.stamps.hear(ClockReading { ms: 5_000, is_in_step: true }, node.now);
     for id in ["i-2", "i-3", "i-4"] {
         node.register(says(id, Status::Up, 1));
     }
@@ -23,17 +26,18 @@ fn what_is_rebuilt_after_a_failed_step_goes_on_where_it_was() {
     node.app.set_status("i-2", Status::Down, None, Origin::Peer, node.now, &node.rules);
     node.set_status("i-3", Status::Down);
     node.pass(1_000);
-    let removed = node.now.mono_ms;
+    let removed = 6_000;
     node.app.remove_override("i-3", None, None, Origin::Client, node.now, &node.rules);
     node.app.cancel("i-4", Origin::Client, node.now, &node.rules);
     let known = |app: &Application| {
         let overrides: Vec<_> = app.overrides().map(|(id, _)| *app.override_of(id).unwrap()).collect();
-        let marks: Vec<_> = app.marked_records().map(|marked| (marked.content, marked.overridden)).collect();
+        let marks: Vec<_> =
+            app.marked_records().map(|marked| (marked.content, marked.record.override_state())).collect();
         (overrides, marks, app.tombstones().count(), app.totals(), app.next_sequence())
     };
     let before = known(&node.app);
-    assert_eq!(before.1[2].1, Mark { since_mono_ms: Some(removed), is_own: true });
-    assert!(!before.1[1].1.is_own && before.1[1].0.is_own && before.2 == 1);
+    assert_eq!(before.1[2].1, OverrideState { status: None, stamp: Stamp::new(removed) });
+    assert!(before.1[1].0.is_own && before.2 == 1);
     node.pass(5_000);
     let records: Vec<_> = node.app.records().cloned().collect();
     node.app = node.app.rebuilt(records, node.now, &node.rules);

@@ -66,7 +66,7 @@ impl Node {
     }
 
     pub fn renew_with(&mut self, id: &str, last_dirty: Option<i64>, origin: Origin) -> Renewal {
-        let beat = Heartbeat { last_dirty, overridden: None };
+        let beat = Heartbeat { last_dirty, ..Heartbeat::default() };
         let renewal = self.app.renew(id, &beat, origin, self.now, &self.rules);
         self.checked(renewal.change.clone());
         renewal

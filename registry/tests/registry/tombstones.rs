@@ -54,7 +54,7 @@ fn a_client_or_a_newer_replica_always_may_and_ends_the_tombstone() {
 /// What a peer tells in a batch.
 fn told(node: &mut Node, sender: Sender, dirty: i64) -> bool {
     let (now, rules) = (node.now, node.rules.clone());
-    node.app.register_from(says("i-1", Status::Up, dirty), sender, now, &rules).is_some()
+    node.app.register_from(says("i-1", Status::Up, dirty), None, sender, now, &rules).is_some()
 }
 
 fn cancel_by(node: &mut Node, told_by: Option<Sender>, last_dirty: Option<i64>) -> CancelOutcome {

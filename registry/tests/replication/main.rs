@@ -14,4 +14,5 @@ mod pace;
 mod receiving;
 mod repairs;
 mod repairs_by_age;
+mod stamps;
 mod support;

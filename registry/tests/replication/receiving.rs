@@ -19,7 +19,7 @@ fn ours() -> Sender {
 }
 
 fn told(app: &mut Application, incoming: Incoming, sender: Sender) -> Applied {
-    let circumstances = Circumstances { sender, is_copying: false };
+    let circumstances = Circumstances { sender, is_copying: false, stamp: None };
     apply(app, "i-1", incoming, circumstances, at(NOW_MS + 10), &Rules::default())
 }
 

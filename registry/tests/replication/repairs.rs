@@ -7,9 +7,9 @@ use heureka_registry::replication::{
     Intents, Outcome, OwnApplication, PeerApplication, PeerQueue, QueueSettings, Remedy, Repair, Round,
     Rounds, repairs_of,
 };
-use heureka_registry::{Application, Change, Heartbeat, Now, Origin, Rules, StatusOutcome};
+use heureka_registry::{Application, Change, Heartbeat, Now, Origin, StatusOutcome};
 
-use crate::support::{APP, Receiver, Sender, at, instance};
+use crate::support::{APP, Receiver, Sender, at, instance, rules};
 
 const NOW_MS: u64 = 1_000_000;
 
@@ -31,15 +31,15 @@ fn repairs_at_empty(app: &Application, now: Now) -> Vec<Repair> {
 }
 
 fn register(app: &mut Application, id: &str, dirty: i64, origin: Origin) {
-    app.register(instance(id, dirty), origin, at(NOW_MS), &Rules::default());
+    app.register(instance(id, dirty), origin, at(NOW_MS), &rules());
 }
 
 fn set(app: &mut Application, id: &str, status: Status, origin: Origin, at_ms: u64) -> Option<Change> {
-    changed(app.set_status(id, status, None, origin, at(at_ms), &Rules::default()))
+    changed(app.set_status(id, status, None, origin, at(at_ms), &rules()))
 }
 
 fn remove(app: &mut Application, id: &str, origin: Origin, at_ms: u64) -> Option<Change> {
-    changed(app.remove_override(id, Some(Status::Up), None, origin, at(at_ms), &Rules::default()))
+    changed(app.remove_override(id, Some(Status::Up), None, origin, at(at_ms), &rules()))
 }
 
 fn changed(outcome: StatusOutcome) -> Option<Change> {
@@ -66,7 +66,7 @@ fn one(id: &str, remedy: Remedy) -> Vec<(String, Remedy)> {
 fn equal_nodes_have_equal_hashes_whatever_their_times() {
     let (mut ours, mut theirs) = (empty(), empty());
     register(&mut ours, "i-1", 100, Origin::Client);
-    theirs.register(instance("i-1", 100), Origin::Peer, at(NOW_MS + 5_000), &Rules::default());
+    theirs.register(instance("i-1", 100), Origin::Peer, at(NOW_MS + 5_000), &rules());
     assert_eq!(application_hash(ours.records()), application_hash(theirs.records()));
     assert!(remedies(&ours, &theirs).is_empty() && remedies(&theirs, &ours).is_empty());
 }
@@ -78,7 +78,7 @@ fn d22_every_difference_shows_in_the_hash() {
         let mut changed = base.clone();
         change(&mut changed);
         let mut app = empty();
-        app.register(changed, Origin::Peer, at(NOW_MS), &Rules::default());
+        app.register(changed, Origin::Peer, at(NOW_MS), &rules());
         application_hash(app.records())
     };
     let hashes = [
@@ -137,7 +137,7 @@ fn only_the_node_that_the_instance_talks_to_brings_it() {
     let later = at(NOW_MS + 60_001);
     assert!(repairs_at_empty(&owner, later).is_empty(), "not heard of for two intervals");
     let beat = Heartbeat::default();
-    owner.renew("i-1", &beat, Origin::Client, later, &Rules::default());
+    owner.renew("i-1", &beat, Origin::Client, later, &rules());
     assert_eq!(repairs_at_empty(&owner, later).len(), 1);
 }
 
@@ -146,7 +146,7 @@ fn d6_what_was_cancelled_here_is_cancelled_there_unless_it_came_back_newer() {
     let (mut ours, mut theirs) = (empty(), empty());
     register(&mut ours, "i-1", 100, Origin::Client);
     register(&mut theirs, "i-1", 100, Origin::Peer);
-    ours.cancel("i-1", Origin::Client, at(NOW_MS), &Rules::default());
+    ours.cancel("i-1", Origin::Client, at(NOW_MS), &rules());
     assert_eq!(remedies(&ours, &theirs), one("i-1", Remedy::Cancel));
     assert!(remedies(&theirs, &ours).is_empty());
     register(&mut theirs, "i-1", 101, Origin::Client);
@@ -189,7 +189,7 @@ fn d11_d12_other_content_with_the_same_timestamp_comes_from_the_owner() {
     register(&mut other, "i-1", 100, Origin::Peer);
     let entries = vec![("colour".to_owned(), "blue".to_owned())];
     let limits = heureka_registry::MetadataLimits::default();
-    owner.merge_metadata("i-1", entries, limits, Origin::Client, at(NOW_MS), &Rules::default()).unwrap();
+    owner.merge_metadata("i-1", entries, limits, Origin::Client, at(NOW_MS), &rules()).unwrap();
     assert_eq!(remedies(&owner, &other), one("i-1", Remedy::Register));
     assert!(remedies(&other, &owner).is_empty());
 }
@@ -255,7 +255,7 @@ fn repairs_make_the_peer_equal() {
         sender.settle(&batch, outcome);
     }
     // From here on nothing of what happens reaches the peer by itself.
-    let rules = Rules::default();
+    let rules = rules();
     let now = sender.now();
     receiver.app.evict(&["lacking".into()], at(NOW_MS + 1_000_000), 0, &rules);
     set(&mut receiver.app, "freed", Status::OutOfService, Origin::Peer, NOW_MS);

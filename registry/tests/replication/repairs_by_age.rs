@@ -6,10 +6,10 @@ use heureka_registry::replication::{
     DigestRow, DigestTombstone, OwnApplication, PeerApplication, PeerQueue, QueueSettings, Remedy, Round,
     Rounds, Since, repairs_of,
 };
-use heureka_registry::{Application, Heartbeat, Origin, Rules};
+use heureka_registry::{Application, Heartbeat, Origin};
 use proptest::prelude::*;
 
-use crate::support::{APP, at, instance};
+use crate::support::{APP, at, instance, rules};
 
 const START_MS: u64 = 10_000_000;
 /// Twice the lease of 90 s, an eviction interval and a margin.
@@ -18,20 +18,27 @@ const LONGEST_WAY_MS: u64 = 300_000;
 /// A node with one instance, registered long ago by way of a peer.
 fn replica() -> Application {
     let mut app = Application::new(AppName::new(APP));
-    app.register(instance("i-1", 100), Origin::Peer, at(START_MS - 5_000_000), &Rules::default());
+    app.register(instance("i-1", 100), Origin::Peer, at(START_MS - 5_000_000), &rules());
     app
 }
 
 fn talks(app: &mut Application, at_ms: u64) {
-    app.renew("i-1", &Heartbeat::default(), Origin::Client, at(at_ms), &Rules::default());
+    app.renew("i-1", &Heartbeat::default(), Origin::Client, at(at_ms), &rules());
 }
 
 fn set(app: &mut Application, origin: Origin, at_ms: u64) {
-    app.set_status("i-1", Status::OutOfService, None, origin, at(at_ms), &Rules::default());
+    app.set_status("i-1", Status::OutOfService, None, origin, at(at_ms), &rules());
+}
+
+/// The same registration says something else of the instance.
+fn says(app: &mut Application, mark: &str, origin: Origin, at_ms: u64) {
+    let mut changed = instance("i-1", 100);
+    changed.metadata.insert("mark", mark);
+    app.register(changed, origin, at(at_ms), &rules());
 }
 
 fn cancel(app: &mut Application, at_ms: u64) {
-    app.cancel("i-1", Origin::Client, at(at_ms), &Rules::default());
+    app.cancel("i-1", Origin::Client, at(at_ms), &rules());
 }
 
 fn remedies(ours: &Application, theirs: &Application, at_ms: u64) -> Vec<Remedy> {
@@ -44,7 +51,7 @@ fn remedies(ours: &Application, theirs: &Application, at_ms: u64) -> Vec<Remedy>
 #[test]
 fn the_owner_does_not_undo_a_third_nodes_word_that_has_not_reached_it_yet() {
     let (mut owner, mut told) = (replica(), replica());
-    set(&mut told, Origin::Peer, START_MS);
+    says(&mut told, "new", Origin::Peer, START_MS);
     for at_ms in [START_MS + 1, START_MS + LONGEST_WAY_MS - 1] {
         talks(&mut owner, at_ms);
         assert!(remedies(&owner, &told, at_ms).is_empty());
@@ -53,49 +60,62 @@ fn the_owner_does_not_undo_a_third_nodes_word_that_has_not_reached_it_yet() {
     // By now it would have come, or was given up: nobody else knows of it.
     let at_ms = START_MS + LONGEST_WAY_MS;
     talks(&mut owner, at_ms);
-    assert_eq!(remedies(&owner, &told, at_ms), [Remedy::RemoveOverride]);
+    assert_eq!(remedies(&owner, &told, at_ms), [Remedy::Register]);
     assert!(remedies(&told, &owner, at_ms).is_empty());
 }
 
 #[test]
 fn the_owner_mends_at_once_what_is_older_than_its_own_state() {
     let (mut owner, mut missed) = (replica(), replica());
-    set(&mut owner, Origin::Peer, START_MS);
+    says(&mut owner, "new", Origin::Peer, START_MS);
     talks(&mut owner, START_MS + 1);
-    assert_eq!(remedies(&owner, &missed, START_MS + 1), [Remedy::SetOverride]);
+    assert_eq!(remedies(&owner, &missed, START_MS + 1), [Remedy::Register]);
     assert!(remedies(&missed, &owner, START_MS + 1).is_empty());
     // Both, if the instance has moved lately: the later state is the one to keep.
     talks(&mut missed, START_MS + 2);
-    assert_eq!(remedies(&owner, &missed, START_MS + 2), [Remedy::SetOverride]);
+    assert_eq!(remedies(&owner, &missed, START_MS + 2), [Remedy::Register]);
     assert!(remedies(&missed, &owner, START_MS + 2).is_empty());
 }
 
 #[test]
-fn a_clients_own_operation_wins_at_once_if_it_is_later_and_in_the_end_if_not() {
+fn a_clients_own_change_wins_at_once_if_it_is_later_and_in_the_end_if_not() {
     let (mut wrote, mut late) = (replica(), replica());
-    set(&mut wrote, Origin::Client, START_MS);
-    assert_eq!(remedies(&wrote, &late, START_MS + 1), [Remedy::SetOverride]);
+    says(&mut wrote, "new", Origin::Client, START_MS);
+    assert_eq!(remedies(&wrote, &late, START_MS + 1), [Remedy::Register]);
     // An older word of somebody else arrives at the other node after that, or a newer one: nobody can tell.
-    late.set_status("i-1", Status::Down, None, Origin::Peer, at(START_MS + 10), &Rules::default());
+    says(&mut late, "other", Origin::Peer, START_MS + 10);
     talks(&mut late, START_MS + 20);
     assert!(
         remedies(&wrote, &late, START_MS + 20).is_empty()
             && remedies(&late, &wrote, START_MS + 20).is_empty()
     );
     let at_ms = START_MS + 10 + LONGEST_WAY_MS;
-    assert_eq!(remedies(&wrote, &late, at_ms), [Remedy::SetOverride]);
+    assert_eq!(remedies(&wrote, &late, at_ms), [Remedy::Register]);
     assert!(remedies(&late, &wrote, at_ms).is_empty());
 }
 
 #[test]
 fn what_came_with_a_snapshot_or_a_copy_is_older_than_all_that_is_known() {
     let mut copied = Application::new(AppName::new(APP));
-    copied.register_copy(instance("i-1", 100), START_MS, at(START_MS), &Rules::default());
+    copied.register_copy(instance("i-1", 100), None, START_MS, at(START_MS), &rules());
     let mut knows = replica();
     set(&mut knows, Origin::Client, START_MS - 1_000);
     assert_eq!(remedies(&knows, &copied, START_MS + 1), [Remedy::SetOverride]);
     talks(&mut copied, START_MS + 1);
     assert!(remedies(&copied, &knows, START_MS + 1).is_empty());
+}
+
+#[test]
+fn of_overrides_whoever_has_the_later_operation_mends_and_nobody_waits() {
+    let (mut owner, mut told) = (replica(), replica());
+    set(&mut told, Origin::Peer, START_MS);
+    talks(&mut owner, START_MS + 1);
+    assert_eq!(remedies(&told, &owner, START_MS + 1), [Remedy::SetOverride]);
+    assert!(remedies(&owner, &told, START_MS + 1).is_empty());
+    set(&mut owner, Origin::Peer, START_MS + 2);
+    owner.remove_override("i-1", None, None, Origin::Peer, at(START_MS + 3), &rules());
+    assert_eq!(remedies(&owner, &told, START_MS + 4), [Remedy::RemoveOverride]);
+    assert!(remedies(&told, &owner, START_MS + 4).is_empty());
 }
 
 #[test]
@@ -115,11 +135,11 @@ fn what_a_peer_has_heard_the_cancel_of_is_not_brought_back_by_comparing() {
 fn what_somebody_has_registered_since_the_cancel_is_not_cancelled_at_once() {
     let (mut heard, mut other) = (replica(), Application::new(AppName::new(APP)));
     cancel(&mut heard, START_MS);
-    other.register(instance("i-1", 100), Origin::Peer, at(START_MS + 5_000), &Rules::default());
+    other.register(instance("i-1", 100), Origin::Peer, at(START_MS + 5_000), &rules());
     assert!(remedies(&heard, &other, START_MS + 6_000).is_empty());
     let mut missed = replica();
     assert_eq!(remedies(&heard, &missed, START_MS + 6_000), [Remedy::Cancel], "this one is from before");
-    missed.cancel("i-1", Origin::Peer, at(START_MS + 7_000), &Rules::default());
+    missed.cancel("i-1", Origin::Peer, at(START_MS + 7_000), &rules());
     assert!(remedies(&heard, &missed, START_MS + 8_000).is_empty());
 }
 
@@ -160,19 +180,19 @@ fn ages_grow_while_they_are_on_their_way() {
         overridden: Status::Unknown,
         content: 0,
         content_since: Since { age_ms: Some(1), is_own: true },
-        override_since: Since::default(),
+        override_stamp: None,
         contact_age_ms: Some(5),
     };
     let stone = DigestTombstone { id: InstanceId::from("i-2"), dirty: 1, age_ms: 7 };
     let aged = PeerApplication { rows: vec![row()], tombstones: vec![stone] }.aged_by(100);
     assert_eq!(aged.rows[0].content_since.age_ms, Some(101));
-    assert_eq!((aged.rows[0].override_since.age_ms, aged.rows[0].contact_age_ms), (None, Some(105)));
+    assert_eq!(aged.rows[0].contact_age_ms, Some(105));
     assert_eq!(aged.tombstones[0].age_ms, 107);
 }
 
 /// What happens to one instance at one node, with the time at which it does.
 fn happens(app: &mut Application, what: u8, at_ms: u64) {
-    let (now, rules) = (at(at_ms), Rules::default());
+    let (now, rules) = (at(at_ms), rules());
     match what % 8 {
         0 => set(app, Origin::Client, at_ms),
         1 => set(app, Origin::Peer, at_ms),
@@ -188,7 +208,7 @@ fn happens(app: &mut Application, what: u8, at_ms: u64) {
         }
         6 => cancel(app, at_ms),
         _ => {
-            app.register_copy(instance("i-1", 100), at_ms, now, &rules);
+            app.register_copy(instance("i-1", 100), None, at_ms, now, &rules);
         }
     }
 }

@@ -7,7 +7,8 @@ use heureka_protocol::{AppName, Instance, Status};
 use heureka_registry::replication::receive::{self, Circumstances, Incoming};
 use heureka_registry::replication::{Batch, Item, Outcome, PeerQueue, QueueSettings, Settled};
 use heureka_registry::{
-    Application, Change, Heartbeat, Now, Origin, Renewal, RenewalAnswer, Rules, SplitMix64, StatusOutcome,
+    Application, Change, ClockReading, Heartbeat, Now, Origin, Renewal, RenewalAnswer, Rules, SplitMix64,
+    StatusOutcome,
 };
 
 pub const APP: &str = "ORDERS";
@@ -15,6 +16,13 @@ pub const APP: &str = "ORDERS";
 /// A moment with both clocks in step.
 pub fn at(mono_ms: u64) -> Now {
     Now { mono_ms, wall_ms: 1_700_000_000_000 + i64::try_from(mono_ms).unwrap() }
+}
+
+/// Rules of a node whose clock is in step: it shows what the monotonic clock of the test shows.
+pub fn rules() -> Rules {
+    let rules = Rules::default();
+    rules.stamps.hear(ClockReading { ms: 1, is_in_step: true }, at(1));
+    rules
 }
 
 pub fn instance(id: &str, dirty: i64) -> Instance {
@@ -41,7 +49,7 @@ impl Sender {
     pub fn with(settings: QueueSettings) -> Self {
         Self {
             app: Application::new(AppName::new(APP)),
-            rules: Rules::default(),
+            rules: rules(),
             queue: PeerQueue::new(settings),
             now_ms: 1_000_000,
             random: SplitMix64::new(7),
@@ -172,7 +180,7 @@ pub struct Receiver {
 
 impl Receiver {
     pub fn new() -> Self {
-        Self { app: Application::new(AppName::new(APP)), rules: Rules::default() }
+        Self { app: Application::new(AppName::new(APP)), rules: rules() }
     }
 
     pub fn apply(&mut self, batch: &Batch, now: Now) -> Outcome {
@@ -181,7 +189,7 @@ impl Receiver {
 
     fn apply_item(&mut self, item: &Item, now: Now) -> u16 {
         let sender = heureka_registry::Sender::node("sender", 0);
-        let circumstances = Circumstances { sender, is_copying: false };
+        let circumstances = Circumstances { sender, is_copying: false, stamp: item.message().stamp };
         let incoming = incoming(item);
         receive::apply(&mut self.app, item.key.id(), incoming, circumstances, now, &self.rules).code
     }
@@ -194,7 +202,8 @@ fn incoming(item: &Item) -> Incoming {
     match item.action {
         Action::Register => Incoming::Register(Box::new(message.record.unwrap().instance.clone())),
         Action::Heartbeat => {
-            Incoming::Heartbeat(Heartbeat { last_dirty, overridden: message.overridden_status })
+            let (overridden, shown) = (message.overridden_status, message.status);
+            Incoming::Heartbeat(Heartbeat { last_dirty, overridden, shown, stamp: None })
         }
         Action::Cancel => Incoming::Cancel { last_dirty },
         Action::StatusUpdate => {

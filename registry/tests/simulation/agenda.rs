@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use heureka_protocol::{AppName, Instance};
-use heureka_registry::replication::{Outcome, PeerApplication};
+use heureka_protocol::AppName;
+use heureka_registry::ClockReading;
+use heureka_registry::replication::{Outcome, PeerApplication, PeerCopy};
 
 use crate::clients::{Call, Reply};
-use crate::wire::Parcel;
+use crate::wire::{AnswerHead, Parcel};
 
 /// A node in one of its lives: what was meant for an earlier one does not reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +39,7 @@ pub enum Event {
     /// A batch reaches its receiver.
     Arrive { parcel: Box<Parcel> },
     /// The outcome of a batch is known to its sender.
-    Settle { life: Life, peer: usize, number: u64, outcome: Outcome },
+    Settle { life: Life, peer: usize, number: u64, outcome: Outcome, head: AnswerHead },
     /// The minute of a node is over.
     Minute { life: Life },
     /// A node looks for expired leases.
@@ -50,11 +51,11 @@ pub enum Event {
     /// A node asks a peer what it holds.
     Compare { life: Life, peer: usize },
     /// The peer's rows are there.
-    Compared { life: Life, peer: usize, theirs: Vec<(AppName, PeerApplication)> },
+    Compared { life: Life, peer: usize, theirs: Vec<(AppName, PeerApplication)>, clock: Option<ClockReading> },
     /// The peers' lists leave them.
     Ask { life: Life },
     /// The peers' lists are there.
-    Copy { life: Life, asked_mono_ms: u64, instances: Vec<Instance> },
+    Copy { life: Life, asked_mono_ms: u64, copies: Vec<PeerCopy>, clocks: Vec<ClockReading> },
     /// A node that leaves has had its time for draining.
     Left { life: Life },
     /// The network changes.

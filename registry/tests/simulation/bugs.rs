@@ -53,12 +53,16 @@ pub enum Bug {
     CopyUndoesCancel,
     /// A peer's operation on an override makes an older record look as new as the peer's.
     OperationRaisesDirty,
-    /// Anti-entropy takes whatever the peer has for older than what is here.
-    MendsTheYounger,
+    /// Nobody says when an override was set or removed.
+    StampsNotTold,
+    /// A node gives its stamps by its own wall clock and does not listen to the clocks of the others.
+    StampsByWallClock,
+    /// A restart forgets when overrides were set and removed.
+    StampsForgotten,
 }
 
 impl Bug {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::TombstoneDropped,
         Self::ReplicaReplicated,
         Self::HashNotUpdated,
@@ -84,14 +88,15 @@ impl Bug {
         Self::LateBatchApplied,
         Self::CopyUndoesCancel,
         Self::OperationRaisesDirty,
-        Self::MendsTheYounger,
+        Self::StampsNotTold,
+        Self::StampsByWallClock,
+        Self::StampsForgotten,
     ];
 
     /// Where to begin to look for it: what matters only in rare histories is not looked for in all that come before them.
     pub fn first_seed(self) -> u64 {
         match self {
             Self::OperationRaisesDirty => 1_900,
-            Self::MendsTheYounger => 300,
             _ => 0,
         }
     }

@@ -324,7 +324,7 @@ impl World {
             return Reply::NotFound;
         }
         let id = self.ids[who].clone();
-        let beat = Heartbeat { last_dirty: dirty, overridden: None };
+        let beat = Heartbeat { last_dirty: dirty, ..Heartbeat::default() };
         let renewal =
             self.on_app(n, who, |app, now, rules| app.renew(&id, &beat, Origin::Client, now, rules));
         if renewal.counts() {
@@ -373,6 +373,7 @@ impl World {
         if !is_running {
             truth.stage = Stage::Cancelled;
             truth.wanted = None;
+            truth.stamp = change.tombstone.and_then(|stone| stone.override_stamp);
             truth.weak = None;
             if known.is_none_or(|dirty| dirty < truth.newest) {
                 truth.weaken("cancelled at a node that did not have the newest copy");

@@ -1,9 +1,9 @@
 //! Anti-entropy: each node compares itself with each peer once a minute and mends what is its own (`replication.md` 9.3.4).
 
 use heureka_protocol::AppName;
-use heureka_registry::Now;
 use heureka_registry::replication::digest::application_hash;
 use heureka_registry::replication::{OwnApplication, PeerApplication, Remedy, Repair, Round, repairs_of};
+use heureka_registry::{ClockReading, Now};
 
 use crate::agenda::{Event, Life};
 use crate::bugs::Bug;
@@ -33,26 +33,37 @@ impl World {
             return;
         }
         let now = self.node_now(peer);
-        let mut theirs: Vec<(AppName, PeerApplication)> = own_applications(&self.nodes[peer], now)
+        let asking = self.nodes[life.node].reading(self.node_now(life.node), self.plan.are_ours);
+        self.hear_clock(peer, asking);
+        let clock = self.nodes[peer].reading(now, self.plan.are_ours);
+        let mut theirs: Vec<(AppName, PeerApplication)> = own_applications(&mut self.nodes[peer], now)
             .iter()
             .map(|own| (own.name.clone(), own.for_peer(now).aged_by(there_ms + back_ms)))
             .collect();
-        if self.has(Bug::MendsTheYounger) {
-            theirs.iter_mut().for_each(|(_, app)| forget_ages(app));
+        if self.has(Bug::StampsNotTold) {
+            theirs.iter_mut().for_each(|(_, app)| forget_stamps(app));
         }
-        self.agenda.put(self.now_ms + there_ms + back_ms, Event::Compared { life, peer, theirs });
+        let compared = Event::Compared { life, peer, theirs, clock };
+        self.agenda.put(self.now_ms + there_ms + back_ms, compared);
     }
 
     /// The peer's rows are there.
-    pub fn compared(&mut self, life: Life, peer: usize, theirs: &[(AppName, PeerApplication)]) {
+    pub fn compared(
+        &mut self,
+        life: Life,
+        peer: usize,
+        theirs: &[(AppName, PeerApplication)],
+        clock: Option<ClockReading>,
+    ) {
         if !self.is_alive(life) {
             return;
         }
         let n = life.node;
+        self.hear_clock(n, clock);
         let now = self.node_now(n);
         let mut found = Vec::new();
         let nothing = PeerApplication::default();
-        for own in own_applications(&self.nodes[n], now) {
+        for own in own_applications(&mut self.nodes[n], now) {
             let theirs = theirs.iter().find(|(name, _)| *name == own.name).map_or(&nothing, |(_, app)| app);
             found.extend(repairs_of(&own, theirs, now, &self.plan.queue));
         }
@@ -84,8 +95,12 @@ impl World {
     fn check_mending(&mut self, n: usize, peer: usize, who: usize, remedy: Remedy) {
         let truth = &self.truths[who];
         let (app, id) = (self.plan.app_of(who), &self.ids[who]);
-        let (ours, theirs) = (self.nodes[n].override_of(app, id), self.nodes[peer].override_of(app, id));
-        let undoes = remedy.override_kind().is_some() && theirs == truth.wanted && ours != truth.wanted;
+        let state = |n: usize| self.nodes[n].record(app, id).map(|record| record.override_state());
+        let (ours, theirs) = (state(n).unwrap_or_default(), state(peer).unwrap_or_default());
+        // Whoever has heard of something later since is not moved.
+        let moves = remedy.override_kind().is_some() && theirs.yields_to(ours);
+        let is_last = theirs.status == truth.wanted && theirs.stamp >= truth.stamp;
+        let undoes = moves && is_last && ours.status != truth.wanted;
         let is_doubted = truth.doubt.is_some() || truth.stage == Stage::Cancelled;
         self.require(is_doubted || !undoes, || {
             format!("9.3.4: {n} undoes {theirs:?} of client {who} at {peer} with {ours:?}")
@@ -107,14 +122,13 @@ fn digests(node: &Node) -> Vec<u64> {
     apps.map(|app| application_hash(app.records())).collect()
 }
 
-fn own_applications(node: &Node, now: Now) -> Vec<OwnApplication> {
+fn own_applications(node: &mut Node, now: Now) -> Vec<OwnApplication> {
+    let rules = &node.rules;
+    node.apps.values_mut().for_each(|app| app.settle_stamps(rules));
     node.apps.values().map(|app| OwnApplication::of(app, now)).collect()
 }
 
-/// The planted bug: whatever the peer has seems older than what we have.
-fn forget_ages(app: &mut PeerApplication) {
-    for row in &mut app.rows {
-        row.content_since.age_ms = None;
-        row.override_since.age_ms = None;
-    }
+/// The planted bug.
+fn forget_stamps(app: &mut PeerApplication) {
+    app.rows.iter_mut().for_each(|row| row.override_stamp = None);
 }

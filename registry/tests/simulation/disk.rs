@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heureka_protocol::{AppName, InstanceId, Status};
-use heureka_registry::{Application, Change, ChangeKind, Now, Record, Rules};
+use heureka_registry::{Application, Change, ChangeKind, Now, Override, OverrideState, Record, Rules};
 use heureka_snapshots::contents::{Contents, LoadedInstance, Owner};
 use heureka_snapshots::key::{Key, Name};
 use heureka_snapshots::restore::{RestoreRules, restore};
@@ -30,7 +30,8 @@ impl KeptCancels {
         };
         match change.kind {
             ChangeKind::Cancelled => {
-                let stone = StoredTombstone::of(&change.record, change.at_mono_ms, now, life);
+                let known = change.tombstone.as_ref();
+                let stone = StoredTombstone::of(&change.record, known, change.at_mono_ms, now, life);
                 self.0.insert(owner, stone);
             }
             ChangeKind::Evicted => {}
@@ -60,9 +61,11 @@ impl Image {
                 (owner(&record.instance.instance_id), to_payload(&stored).unwrap())
             });
             image.instances.extend(instances);
-            let overrides = app
-                .overrides()
-                .filter_map(|(id, status)| StoredOverride::of(status).map(|stored| (owner(id), stored)));
+            let overrides = app.overrides().filter_map(|(id, status)| {
+                let waiting = app.override_of(id).and_then(Override::waiting_stamp);
+                let stamp = app.get(id).map_or(waiting, |record| record.override_stamp.get());
+                Some((owner(id), StoredOverride::of(OverrideState::of(status, stamp))?))
+            });
             image.overrides.extend(overrides);
         }
         image

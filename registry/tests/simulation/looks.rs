@@ -42,6 +42,7 @@ impl World {
             self.require(keepers.is_empty(), || format!("{place}: gone, but found at {keepers:?}"));
             if self.holders(who).is_empty() {
                 self.forget_doubt(who);
+                self.doubt_waiting_override(who);
             } else {
                 has_dead = true;
                 self.count("dead kept by self-preservation");
@@ -120,12 +121,22 @@ impl World {
         if are_same {
             self.truths[who].doubt = None;
             self.truths[who].wanted = found.first().copied().flatten();
+            self.truths[who].stamp = None;
+        }
+    }
+
+    /// An override from an old snapshot waits for its instance for longer than anybody remembers that it was removed or
+    /// cancelled.
+    fn doubt_waiting_override(&mut self, who: usize) {
+        let (app, id) = (self.plan.app_of(who), &self.ids[who]);
+        if self.up().into_iter().any(|n| self.nodes[n].override_of(app, id).is_some()) {
+            self.truths[who].doubt("a snapshot with another override");
         }
     }
 
     fn forget_doubt(&mut self, who: usize) {
         let truth = &mut self.truths[who];
-        (truth.wanted, truth.weak, truth.doubt) = (None, None, None);
+        (truth.wanted, truth.stamp, truth.weak, truth.doubt) = (None, None, None, None);
     }
 
     fn holders(&self, who: usize) -> Vec<usize> {

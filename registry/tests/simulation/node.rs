@@ -7,7 +7,8 @@ use heureka_protocol::{AppName, Status, StatusCounts};
 use heureka_registry::eviction_plan::Compensation;
 use heureka_registry::replication::{Arrivals, Batch, PeerQueue, Rounds};
 use heureka_registry::{
-    Application, DeltaLog, LeaseExpiry, LeaseTotals, MinuteCounter, Now, Record, SelfPreservation,
+    Application, ClockReading, DeltaLog, LeaseExpiry, LeaseTotals, MinuteCounter, Now, Record, Rules,
+    SelfPreservation,
 };
 
 use crate::agenda::Life;
@@ -39,6 +40,8 @@ pub struct Node {
     /// The lists of the peers are on their way.
     pub is_copying: bool,
     pub is_leaving: bool,
+    /// The rules, with the clock of its own that orders operations on overrides.
+    pub rules: Rules,
     /// Wall clock minus true time.
     pub wall_offset_ms: i64,
     /// The monotonic clock began somewhere else on every node, and begins again with every life.
@@ -86,6 +89,7 @@ impl Node {
             is_open: false,
             is_copying: false,
             is_leaving: false,
+            rules: Rules { stamps: Arc::default(), ..plan.rules.clone() },
             wall_offset_ms: 0,
             mono_base_ms: 0,
             apps: BTreeMap::new(),
@@ -111,6 +115,11 @@ impl Node {
     pub fn now(&self, true_ms: u64) -> Now {
         let wall_ms = EPOCH_MS + i64::try_from(true_ms).unwrap() + self.wall_offset_ms;
         Now { mono_ms: self.mono_base_ms + true_ms, wall_ms }
+    }
+
+    /// What its clock says to peers, if it says anything.
+    pub fn reading(&self, now: Now, are_ours: bool) -> Option<ClockReading> {
+        are_ours.then(|| self.rules.stamps.read(now))
     }
 
     pub fn app(&self, name: &str) -> Option<&Application> {

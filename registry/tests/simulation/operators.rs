@@ -67,6 +67,7 @@ impl World {
                     ChangeKind::StatusOverridden => Some(change.record.instance.status),
                     _ => None,
                 };
+                truth.stamp = change.record.override_stamp.get();
                 if change.record.instance.status == Status::Unknown {
                     // The instance is asked once what it reports; if that answer gets lost, nobody asks again.
                     truth.doubt("the reported status is not known here");

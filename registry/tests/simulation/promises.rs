@@ -58,6 +58,13 @@ impl World {
                 format!("D12: an operation on {} at {n} made its content look newer", item.id)
             });
         }
+        if let (Some(before), Some(after)) = (&before.record, &after.record) {
+            let (before, after) = (before.override_state(), after.override_state());
+            let goes_back = after.stamp.is_some() && before.stamp.is_some() && after.yields_to(before);
+            self.require(!goes_back, || {
+                format!("9.3.5: the override of {} at {n} went back from {before:?} to {after:?}", item.id)
+            });
+        }
         if let (Some(record), Some(instance)) = (&before.record, &item.instance)
             && record.instance.last_dirty_timestamp > instance.last_dirty_timestamp
         {
@@ -88,7 +95,8 @@ impl World {
                 }
                 Action::StatusUpdate => record.is_some_and(|record| {
                     let changes_nothing = self.plan.are_ours && item.overridden.is_none();
-                    changes_nothing || Some(record.instance.status) == item.status
+                    let is_known = item.stamp.is_some() && record.override_stamp.get() >= item.stamp;
+                    changes_nothing || is_known || Some(record.instance.status) == item.status
                 }),
                 Action::Heartbeat | Action::DeleteStatusOverride => record.is_some(),
             };

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use heureka_protocol::batch::{Action, ItemResponse};
 use heureka_registry::replication::receive::{self, Applied, Circumstances};
-use heureka_registry::{ChangeKind, Record, Sender, Tombstone};
+use heureka_registry::{ChangeKind, Record, Sender, Stamp, Tombstone};
 
 use crate::bugs::Bug;
 use crate::node::Node;
 use crate::startup::is_same_content;
 use crate::truth::Stage;
-use crate::wire::{Parcel, WireItem, conflict, plain};
+use crate::wire::{AnswerHead, Parcel, WireItem, conflict, plain};
 use crate::world::World;
 
 /// What a node knew of an instance before an item about it.
@@ -31,21 +31,22 @@ impl World {
         }
     }
 
-    pub fn apply(&mut self, parcel: &Parcel) -> Vec<ItemResponse> {
+    pub fn apply(&mut self, parcel: &Parcel) -> (Vec<ItemResponse>, AnswerHead) {
         let n = parcel.to;
+        self.hear_clock(n, parcel.clock);
         let told = self.nodes[n].told();
         let name = Node::name(parcel.from, self.plan.are_ours);
         let arrival = self.nodes[n].arrivals.enter(name.as_deref(), parcel.order);
         if self.nodes[n].arrivals.is_overtaken(arrival) && !self.has(Bug::LateBatchApplied) {
             self.note(format_args!("{n} ignores #{} of {}", parcel.number, parcel.from.node));
             self.count("batches overtaken");
-            return parcel.items.iter().map(|_| plain(503)).collect();
+            return (parcel.items.iter().map(|_| plain(503)).collect(), self.answer_head(n, Vec::new()));
         }
         self.note(format_args!("{n} applies #{} of {}", parcel.number, parcel.from.node));
         self.check_turn(parcel);
         let sender = arrival.sender;
-        let answers: Vec<ItemResponse> =
-            parcel.items.iter().map(|item| self.apply_one(parcel, item, sender)).collect();
+        let answered = parcel.items.iter().map(|item| self.apply_one(parcel, item, sender));
+        let (answers, stamps): (Vec<ItemResponse>, Vec<Option<Stamp>>) = answered.unzip();
         if self.has(Bug::BatchTwice) {
             for item in parcel.items.iter().rev() {
                 self.apply_one(parcel, item, sender);
@@ -55,13 +56,25 @@ impl World {
         self.require_told(n, told, 0);
         self.check_effects(parcel, &answers);
         self.pump(n);
-        answers
+        (answers, self.answer_head(n, stamps))
     }
 
-    fn apply_one(&mut self, parcel: &Parcel, item: &WireItem, sender: Sender) -> ItemResponse {
+    fn answer_head(&self, n: usize, stamps: Vec<Option<Stamp>>) -> AnswerHead {
+        let clock = self.nodes[n].reading(self.node_now(n), self.plan.are_ours);
+        let stamps = if self.plan.are_ours { stamps } else { Vec::new() };
+        AnswerHead { clock, stamps }
+    }
+
+    /// The answer, and the stamp of the record in it.
+    fn apply_one(
+        &mut self,
+        parcel: &Parcel,
+        item: &WireItem,
+        sender: Sender,
+    ) -> (ItemResponse, Option<Stamp>) {
         let n = parcel.to;
         if self.is_lost(item) {
-            return plain(200);
+            return (plain(200), None);
         }
         let opens = match item.action {
             Action::Register => true,
@@ -70,10 +83,10 @@ impl World {
         };
         if !opens && self.nodes[n].app(&item.app).is_none() {
             self.note_applied(parcel, item, false);
-            return plain(404);
+            return (plain(404), None);
         }
         let before = self.known(n, item);
-        let Some(applied) = self.applied(n, item, sender, &before) else { return plain(400) };
+        let Some(applied) = self.applied(n, item, sender, &before) else { return (plain(400), None) };
         let Applied { code, conflict: newer, change, is_renewal } = applied;
         self.note_applied(parcel, item, change.is_some());
         if item.action == Action::Register && change.is_some() && before.record.is_none() {
@@ -97,7 +110,8 @@ impl World {
             self.require_tombstone(n, item.who);
         }
         self.check_item(n, item, &before);
-        newer.map_or_else(|| plain(code), |record| conflict(&record, self.node_now(n)))
+        let stamp = newer.as_ref().and_then(|record| record.override_stamp.get());
+        (newer.map_or_else(|| plain(code), |record| conflict(&record, self.node_now(n))), stamp)
     }
 
     /// The item is done, unless it makes no sense.
@@ -107,7 +121,8 @@ impl World {
         let is_operation = matches!(item.action, Action::StatusUpdate | Action::DeleteStatusOverride);
         let takes_for_java = is_operation && self.has(Bug::OperationRaisesDirty);
         let sender = if takes_for_java { Sender::unknown(0) } else { sender };
-        let circumstances = Circumstances { sender, is_copying: self.nodes[n].is_copying };
+        let stamp = sent.stamp.filter(|_| !self.has(Bug::StampsNotTold));
+        let circumstances = Circumstances { sender, is_copying: self.nodes[n].is_copying, stamp };
         Some(self.on_app(n, item.who, |app, now, rules| {
             receive::apply(app, &item.id, incoming, circumstances, now, rules)
         }))

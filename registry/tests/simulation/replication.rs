@@ -2,12 +2,13 @@
 
 use heureka_protocol::batch::Action;
 use heureka_protocol::draft::{InstanceDraft, Registration};
+use heureka_registry::Stamp;
 use heureka_registry::replication::{Batch, DropReason, Effect, Key, Outcome, Sick};
 
 use crate::agenda::{Event, Life};
 use crate::bugs::Bug;
 use crate::plan::Plan;
-use crate::wire::{Parcel, WireItem, pack, plain};
+use crate::wire::{AnswerHead, Parcel, WireItem, pack, plain};
 use crate::world::World;
 
 impl World {
@@ -107,7 +108,8 @@ impl World {
         let number = batch.number();
         let is_reached = self.network.is_open(n, peer);
         let why = if is_reached { Sick::Congested } else { Sick::Unreachable };
-        let gave_up = Event::Settle { life, peer, number, outcome: Outcome::Failed(why) };
+        let head = AnswerHead::default();
+        let gave_up = Event::Settle { life, peer, number, outcome: Outcome::Failed(why), head };
         self.agenda.put(patience_ms, gave_up);
         let parcel = Parcel {
             from: life,
@@ -115,6 +117,7 @@ impl World {
             number,
             order: are_ours.then(|| batch.order()),
             launched_ms: self.now_ms,
+            clock: self.nodes[n].reading(self.node_now(n), are_ours),
             items,
             is_copy: false,
             patience_ms,
@@ -135,6 +138,7 @@ impl World {
     pub fn arrive(&mut self, parcel: Parcel) {
         let n = parcel.to;
         let sick = self.network.sick(n);
+        let mut head = AnswerHead::default();
         let outcome = if !self.nodes[n].is_up {
             Outcome::Failed(Sick::Unreachable)
         } else if let Some(code) = sick {
@@ -144,7 +148,9 @@ impl World {
                 _ => Outcome::Failed(Sick::Refusing),
             }
         } else {
-            Outcome::Answered(self.apply(&parcel))
+            let (answers, told) = self.apply(&parcel);
+            head = told;
+            Outcome::Answered(answers)
         };
         if parcel.is_copy {
             return;
@@ -153,16 +159,17 @@ impl World {
         let answer_ms = way_back.map(|delay_ms| self.now_ms + delay_ms);
         if let Some(at_ms) = answer_ms.filter(|ms| *ms < parcel.patience_ms) {
             let Parcel { from: life, number, .. } = parcel;
-            self.agenda.put(at_ms, Event::Settle { life, peer: n, number, outcome });
+            self.agenda.put(at_ms, Event::Settle { life, peer: n, number, outcome, head });
         }
     }
 
     /// The outcome of a batch is known to its sender.
-    pub fn settle(&mut self, life: Life, peer: usize, number: u64, outcome: Outcome) {
+    pub fn settle(&mut self, life: Life, peer: usize, number: u64, outcome: Outcome, head: AnswerHead) {
         if !self.is_alive(life) {
             return;
         }
         let n = life.node;
+        self.hear_clock(n, head.clock);
         let mono_ms = self.node_now(n).mono_ms;
         let Some(link) = self.nodes[n].links.get_mut(&peer) else { return };
         let Some(batch) = link.flights.remove(&number) else { return };
@@ -177,7 +184,11 @@ impl World {
         let settled = link.queue.on_result(&batch, outcome, mono_ms, self.chance.source());
         for effect in settled.effects {
             match effect {
-                Effect::Adopt { key, instance } => self.adopt(n, peer, &key, *instance),
+                Effect::Adopt { key, instance } => {
+                    let place = batch.heartbeat_place(&key);
+                    let stamp = place.and_then(|place| head.stamps.get(place).copied().flatten());
+                    self.adopt(n, peer, &key, *instance, stamp);
+                }
                 Effect::Dropped { .. } => {}
             }
         }
@@ -209,7 +220,7 @@ impl World {
     }
 
     /// Takes over the newer record of a peer, or tells the peer that it was cancelled here (`replication.md` 9.3.3).
-    fn adopt(&mut self, n: usize, peer: usize, key: &Key, draft: InstanceDraft) {
+    fn adopt(&mut self, n: usize, peer: usize, key: &Key, draft: InstanceDraft, stamp: Option<Stamp>) {
         let now = self.node_now(n);
         let who = Plan::who(key.id());
         let registration =
@@ -219,7 +230,7 @@ impl World {
         };
         self.count("newer records of peers");
         let told = self.nodes[n].told();
-        let change = self.on_app(n, who, |app, now, rules| app.adopt(theirs, now, rules));
+        let change = self.on_app(n, who, |app, now, rules| app.adopt(theirs, stamp, now, rules));
         match change {
             Ok(change) => {
                 self.nodes[n].note_lease(who, false, self.now_ms, &self.plan);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use heureka_protocol::{Instance, InstanceId, Status, StatusCounts};
-use heureka_registry::replication::newest_copies;
-use heureka_registry::{Application, Now, Origin, Record};
+use heureka_registry::replication::{PeerCopy, newest_copies};
+use heureka_registry::{Application, ClockReading, Now, Origin, Record, StampCell};
 
 use crate::agenda::{Event, Life, Memory};
 use crate::bugs::Bug;
@@ -55,9 +55,12 @@ impl World {
             self.doubt_image(who, n, &image, now);
         }
         let resurrects = self.has(Bug::RestartResurrects);
-        let (mut apps, cancels) = image.restored(now, &self.plan.rules, resurrects);
+        let (mut apps, cancels) = image.restored(now, &self.nodes[n].rules, resurrects);
         if resurrects {
             apps.iter_mut().for_each(|app| self.resurrect(n, app, now));
+        }
+        if self.has(Bug::StampsForgotten) {
+            apps.iter_mut().for_each(|app| forget_stamps(app, now));
         }
         let is_warm = apps.iter().any(|app| !app.is_empty());
         self.nodes[n].cancels = cancels;
@@ -147,21 +150,34 @@ impl World {
         }
         let n = life.node;
         let asked_mono_ms = self.node_now(n).mono_ms;
-        let mut lists: Vec<Instance> = Vec::new();
+        let (mut lists, mut clocks): (Vec<PeerCopy>, Vec<ClockReading>) = (Vec::new(), Vec::new());
+        let are_ours = self.plan.are_ours;
         for peer in self.members() {
             let answers = self.nodes[peer].is_open && self.network.is_open(n, peer);
             if peer != n && answers {
-                lists.extend(self.nodes[peer].records().map(|record| record.instance.clone()));
+                let copy = |record: &Arc<Record>| PeerCopy {
+                    instance: record.instance.clone(),
+                    stamp: record.override_stamp.get().filter(|_| are_ours),
+                };
+                lists.extend(self.nodes[peer].records().map(copy));
+                clocks.extend(self.nodes[peer].reading(self.node_now(peer), are_ours));
             }
         }
         let copies = if self.has(Bug::OlderCopyWins) { oldest_copies(lists) } else { newest_copies(lists) };
         self.check_copies(n, &copies);
         let copy_ms = self.now_ms + self.chance.range(5..400);
-        self.agenda.put(copy_ms, Event::Copy { life, asked_mono_ms, instances: copies });
+        self.agenda.put(copy_ms, Event::Copy { life, asked_mono_ms, copies, clocks });
     }
 
-    fn check_copies(&mut self, n: usize, newest: &[Instance]) {
-        for copy in newest {
+    /// The clocks that came with the lists.
+    pub fn hear_copied_clock(&mut self, life: Life, clock: ClockReading) {
+        if self.is_alive(life) {
+            self.hear_clock(life.node, Some(clock));
+        }
+    }
+
+    fn check_copies(&mut self, n: usize, newest: &[PeerCopy]) {
+        for PeerCopy { instance: copy, .. } in newest {
             let who = Plan::who(&copy.instance_id);
             let (app, id) = (self.plan.app_of(who), self.ids[who].clone());
             let others: Vec<Instance> = (self.nodes.iter())
@@ -183,7 +199,7 @@ impl World {
     }
 
     /// The copies become records; then the node opens.
-    pub fn copy(&mut self, life: Life, asked_mono_ms: u64, copies: Vec<Instance>) {
+    pub fn copy(&mut self, life: Life, asked_mono_ms: u64, copies: Vec<PeerCopy>) {
         if !self.is_alive(life) {
             return;
         }
@@ -206,7 +222,8 @@ impl World {
         self.pump(n);
     }
 
-    fn copy_one(&mut self, n: usize, copy: Instance, asked_mono_ms: u64) {
+    fn copy_one(&mut self, n: usize, copied: PeerCopy, asked_mono_ms: u64) {
+        let PeerCopy { instance: copy, stamp } = copied;
         let who = Plan::who(&copy.instance_id);
         let existing = self.record(n, who).map(|record| record.instance.clone());
         if existing.is_some_and(|mine| !is_same_content(&mine, &copy)) {
@@ -223,7 +240,7 @@ impl World {
             if undoes {
                 app.lift_tombstone(&copy.instance_id, i64::MAX, now);
             }
-            app.register_copy(copy, asked_mono_ms, now, rules)
+            app.register_copy(copy, stamp, asked_mono_ms, now, rules)
         });
         let Some(change) = change else { return };
         self.require(!is_later_here, || format!("6.4: the copy brought {} back at {n}", change.id));
@@ -234,11 +251,11 @@ impl World {
         self.absorb(n, change);
     }
 
-    fn delete_what_is_not_in(&mut self, n: usize, instances: &[Instance]) {
+    fn delete_what_is_not_in(&mut self, n: usize, copies: &[PeerCopy]) {
         let mine: Vec<Arc<Record>> = self.nodes[n].records().cloned().collect();
         for record in mine {
             let id = &record.instance.instance_id;
-            if instances.iter().all(|instance| instance.instance_id != *id) {
+            if copies.iter().all(|copy| copy.instance.instance_id != *id) {
                 let who = Plan::who(id);
                 self.on_app(n, who, |app, now, rules| app.cancel(id, Origin::StartUp, now, rules));
                 self.nodes[n].counts.remove(record.instance.status);
@@ -249,12 +266,25 @@ impl World {
 }
 
 /// The planted bug.
-fn oldest_copies(lists: Vec<Instance>) -> Vec<Instance> {
-    let mut oldest: BTreeMap<InstanceId, Instance> = BTreeMap::new();
+fn forget_stamps(app: &mut Application, now: Now) {
+    let unstamped = |record: &Arc<Record>| {
+        let Record { instance, reported_status, lease, .. } = &**record;
+        let (lease, override_stamp) = (lease.with_clock(now.mono_ms), StampCell::default());
+        Arc::new(Record { instance: instance.clone(), reported_status: *reported_status, lease, override_stamp })
+    };
+    let records: Vec<Arc<Record>> = app.records().map(unstamped).collect();
+    let overrides: Vec<_> = app.overrides().map(|(id, status)| (InstanceId::clone(id), status)).collect();
+    *app = Application::from_records(app.name().clone(), records, overrides, 1, now);
+}
+
+/// The planted bug.
+fn oldest_copies(lists: Vec<PeerCopy>) -> Vec<PeerCopy> {
+    let mut oldest: BTreeMap<InstanceId, PeerCopy> = BTreeMap::new();
     for copy in lists {
-        let known = oldest.get(&copy.instance_id).map(|known| known.last_dirty_timestamp);
-        if known.is_none_or(|known| known > copy.last_dirty_timestamp) {
-            oldest.insert(InstanceId::clone(&copy.instance_id), copy);
+        let (id, dirty) = (InstanceId::clone(&copy.instance.instance_id), copy.instance.last_dirty_timestamp);
+        let known = oldest.get(&id).map(|known| known.instance.last_dirty_timestamp);
+        if known.is_none_or(|known| known > dirty) {
+            oldest.insert(id, copy);
         }
     }
     oldest.into_values().collect()

@@ -9,7 +9,7 @@ use heureka_registry::replication::{PeerQueue, Rounds};
 
 use crate::agenda::{Event, Life, Memory};
 use crate::bugs::Bug;
-use crate::node::{Link, Node};
+use crate::node::{Link, Node, Seen};
 use crate::plan::Plan;
 use crate::world::World;
 
@@ -135,7 +135,10 @@ impl World {
         let (disk, wall_offset_ms) = (node.disk.clone(), node.wall_offset_ms);
         let (life, is_member) = (node.life, node.is_member);
         let last = node.image(node.now(now_ms));
-        *node = Node { life, is_member, wall_offset_ms, disk, last: Some(last), ..fresh };
+        // What is still on its way here was sent before all that came later, also for a node that has forgotten it.
+        let last_sent_ms = std::mem::take(&mut node.seen.last_sent_ms);
+        let seen = Seen { last_sent_ms, ..Seen::default() };
+        *node = Node { life, is_member, wall_offset_ms, disk, last: Some(last), seen, ..fresh };
     }
 
     /// All that is down comes back, empty.
@@ -200,9 +203,9 @@ impl World {
         let is_permitted = self.nodes[n].may_evict(&self.plan);
         let told = self.nodes[n].told();
         for (name, ids) in plan.victims {
-            let rules = &self.plan.rules;
-            let Some(app) = self.nodes[n].apps.get_mut(&name) else { continue };
-            let changes = app.evict(&ids, now, extra_ms, rules);
+            let node = &mut self.nodes[n];
+            let Some(app) = node.apps.get_mut(&name) else { continue };
+            let changes = app.evict(&ids, now, extra_ms, &node.rules);
             for change in &changes {
                 let who = Plan::who(&change.id);
                 let end_ms = self.nodes[n].seen.lease_ends.remove(&who).unwrap_or(0);

@@ -6,6 +6,7 @@
 //! doubt and all of it must heal: [`Promise::AntiEntropy`].
 
 use heureka_protocol::Status;
+use heureka_registry::Stamp;
 
 /// What the cluster promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct Truth {
     pub stage: Stage,
     /// Override of the last acknowledged operation.
     pub wanted: Option<Status>,
+    /// Its stamp, if it has one.
+    pub stamp: Option<Stamp>,
     /// Why its nodes may show different statuses, overrides or metadata.
     pub doubt: Option<&'static str>,
     /// Why it may still be found for the time of a lease although it was cancelled.

@@ -5,7 +5,7 @@ use heureka_protocol::batch::{Action, ItemResponse, OutgoingResponse, read_respo
 use heureka_protocol::{AppName, Instance, InstanceId, Limits, Status};
 use heureka_registry::replication::receive::Incoming;
 use heureka_registry::replication::{Batch, BatchOrder, Item};
-use heureka_registry::{Heartbeat, Now, Record};
+use heureka_registry::{ClockReading, Heartbeat, Now, Record, Stamp};
 
 use crate::agenda::Life;
 use crate::plan::Plan;
@@ -19,11 +19,21 @@ pub struct Parcel {
     /// Its place among the others, which only nodes of our kind tell.
     pub order: Option<BatchOrder>,
     pub launched_ms: u64,
+    /// What the sender's clock showed.
+    pub clock: Option<ClockReading>,
     pub items: Vec<WireItem>,
     /// A repetition by the network; nobody waits for its answer.
     pub is_copy: bool,
     /// When the sender gives up waiting.
     pub patience_ms: u64,
+}
+
+/// What stands in the headers of an answer, between nodes of our kind.
+#[derive(Clone, Debug, Default)]
+pub struct AnswerHead {
+    pub clock: Option<ClockReading>,
+    /// For each item, the stamp of the override of the record in the answer.
+    pub stamps: Vec<Option<Stamp>>,
 }
 
 /// One item.
@@ -37,6 +47,8 @@ pub struct WireItem {
     pub overridden: Option<Status>,
     pub status: Option<Status>,
     pub instance: Option<Box<Instance>>,
+    /// In a header.
+    pub stamp: Option<Stamp>,
 }
 
 impl WireItem {
@@ -54,6 +66,7 @@ impl WireItem {
             overridden: message.overridden_status.filter(|_| has_override),
             status: message.status,
             instance: message.record.map(|record| Box::new(record.instance.clone())),
+            stamp: message.stamp.filter(|_| are_ours),
         }
     }
 
@@ -62,7 +75,10 @@ impl WireItem {
         let last_dirty = self.dirty;
         Some(match self.action {
             Action::Register => Incoming::Register(self.instance.clone()?),
-            Action::Heartbeat => Incoming::Heartbeat(Heartbeat { last_dirty, overridden: self.overridden }),
+            Action::Heartbeat => {
+                let (overridden, shown) = (self.overridden, self.status);
+                Incoming::Heartbeat(Heartbeat { last_dirty, overridden, shown, stamp: None })
+            }
             Action::Cancel => Incoming::Cancel { last_dirty },
             Action::StatusUpdate => {
                 Incoming::SetStatus { status: self.status?, stored: self.overridden, last_dirty }
@@ -75,7 +91,8 @@ impl WireItem {
         let dirty = self.dirty.map_or(String::new(), |dirty| format!("@{}", short(dirty)));
         let status = self.status.map_or("", Status::as_str);
         let overridden = self.overridden.map_or("", Status::as_str);
-        format!("{} {}{dirty} {status} {overridden}", self.action.as_str(), self.id)
+        let stamp = self.stamp.map_or(String::new(), |stamp| format!("#{}", short(stamp.ms())));
+        format!("{} {}{dirty} {status} {overridden}{stamp}", self.action.as_str(), self.id)
     }
 }
 

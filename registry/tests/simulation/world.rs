@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use heureka_protocol::{AppName, InstanceId};
-use heureka_registry::{Application, Now, Record, Rules};
+use heureka_registry::{Application, ClockReading, Now, Record, Rules};
 
 use crate::agenda::{Agenda, Event};
 use crate::bugs::Bug;
@@ -152,15 +152,20 @@ impl World {
             Event::Wake { life, peer } => self.wake(life, peer),
             Event::Carry { life } => self.carry(life),
             Event::Arrive { parcel } => self.arrive(*parcel),
-            Event::Settle { life, peer, number, outcome } => self.settle(life, peer, number, outcome),
+            Event::Settle { life, peer, number, outcome, head } => {
+                self.settle(life, peer, number, outcome, head);
+            }
             Event::Minute { life } => self.minute(life),
             Event::Sweep { life } => self.sweep(life),
             Event::Save { life } => self.save(life),
             Event::Start { node, memory } => self.start(node, memory),
             Event::Compare { life, peer } => self.compare(life, peer),
-            Event::Compared { life, peer, theirs } => self.compared(life, peer, &theirs),
+            Event::Compared { life, peer, theirs, clock } => self.compared(life, peer, &theirs, clock),
             Event::Ask { life } => self.ask(life),
-            Event::Copy { life, asked_mono_ms, instances } => self.copy(life, asked_mono_ms, instances),
+            Event::Copy { life, asked_mono_ms, copies, clocks } => {
+                clocks.into_iter().for_each(|clock| self.hear_copied_clock(life, clock));
+                self.copy(life, asked_mono_ms, copies);
+            }
             Event::Left { life } => self.left(life),
             Event::Weather => self.weather(),
             Event::Trouble => self.trouble(),
@@ -230,7 +235,19 @@ impl World {
     ) -> R {
         let now = self.node_now(n);
         let name = AppName::new(self.plan.app_of(who));
-        let app = self.nodes[n].apps.entry(name).or_insert_with_key(|name| Application::new(name.clone()));
-        operation(app, now, &self.plan.rules)
+        let node = &mut self.nodes[n];
+        let app = node.apps.entry(name).or_insert_with_key(|name| Application::new(name.clone()));
+        operation(app, now, &node.rules)
+    }
+
+    /// A node hears what the clock of another one shows.
+    pub fn hear_clock(&mut self, n: usize, reading: Option<ClockReading>) {
+        let now = self.node_now(n);
+        let by_wall_clock = self.has(Bug::StampsByWallClock);
+        if let Some(reading) = reading {
+            let stamps = &self.nodes[n].rules.stamps;
+            let own = ClockReading { ms: now.wall_ms, is_in_step: true };
+            stamps.hear(if by_wall_clock { own } else { reading }, now);
+        }
     }
 }

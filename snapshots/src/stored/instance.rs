@@ -2,7 +2,7 @@
 
 use heureka_protocol::instance::{DEFAULT_LEASE_DURATION_SECS, DEFAULT_RENEWAL_INTERVAL_SECS};
 use heureka_protocol::{AppName, Instance, InstanceId, LeaseInfo, Port};
-use heureka_registry::{Lease, Now, Record};
+use heureka_registry::{Lease, Now, Record, Stamp, StampCell};
 use serde::{Deserialize, Serialize};
 
 use super::text::{Text, entries_of, metadata_of};
@@ -90,6 +90,9 @@ pub struct StoredInstance<'a> {
     /// Auto-scaling group.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub asg_name: Option<Text<'a>>,
+    /// When the override was last set or removed, on the clock of the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub override_stamp: Option<i64>,
 }
 
 /// A port.
@@ -135,6 +138,7 @@ impl Default for StoredInstance<'_> {
             last_dirty_timestamp: 0,
             action_type: None,
             asg_name: None,
+            override_stamp: None,
         }
     }
 }
@@ -166,7 +170,7 @@ impl<'a> StoredInstance<'a> {
     /// What is to be kept of a record whose last sign of life was at `seen_timestamp`.
     #[must_use]
     pub fn of(record: &'a Record, seen_timestamp: i64) -> Self {
-        let Record { instance, reported_status, lease } = record;
+        let Record { instance, reported_status, lease, override_stamp } = record;
         Self {
             host_name: Text::from(&*instance.host_name),
             ip_addr: Text::from(&*instance.ip_addr),
@@ -198,6 +202,7 @@ impl<'a> StoredInstance<'a> {
             last_dirty_timestamp: instance.last_dirty_timestamp,
             action_type: instance.action_type.map(Into::into),
             asg_name: borrowed(&instance.asg_name),
+            override_stamp: override_stamp.get().map(Stamp::ms),
         }
     }
 
@@ -218,7 +223,8 @@ impl<'a> StoredInstance<'a> {
         lease.registration_timestamp = self.registration_timestamp;
         lease.service_up_timestamp = self.service_up_timestamp;
         let reported_status = self.reported_status.into();
-        Ok(Record { instance: self.into_instance(app, id), reported_status, lease })
+        let override_stamp = StampCell::new(self.override_stamp.and_then(Stamp::new));
+        Ok(Record { instance: self.into_instance(app, id), reported_status, lease, override_stamp })
     }
 
     fn into_instance(self, app: AppName, instance_id: InstanceId) -> Instance {

@@ -1,18 +1,21 @@
 //! A cancelled instance that must not come back (`replication.md` 9.3.3).
 
-use heureka_registry::{Now, Record, Tombstone};
+use heureka_registry::{Now, Record, Stamp, Tombstone};
 use serde::{Deserialize, Serialize};
 
 /// A tombstone on the wall clock, since no other clock survives a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StoredTombstone {
-    /// Dirty timestamp of the instance when it was cancelled.
+    /// Highest dirty timestamp of the instance that is known to be cancelled.
     pub last_dirty_timestamp: i64,
     /// When it was cancelled.
     pub cancelled_timestamp: i64,
     /// Until when it counts.
     pub until_timestamp: i64,
+    /// When it was cancelled, as an operation on the override, on the clock of the cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub override_stamp: Option<i64>,
 }
 
 /// How long tombstones live; the same figures as in the rules of the registry.
@@ -34,15 +37,24 @@ impl TombstoneLife {
 }
 
 impl StoredTombstone {
-    /// The tombstone of a record that has just been cancelled.
+    /// The tombstone of a record that was cancelled at a certain time. What the registry remembers of the cancel says more
+    /// than the record: the cancel may have named a newer one.
     #[must_use]
-    pub fn of(cancelled: &Record, cancelled_mono_ms: u64, now: Now, life: TombstoneLife) -> Self {
+    pub fn of(
+        cancelled: &Record,
+        known: Option<&Tombstone>,
+        cancelled_mono_ms: u64,
+        now: Now,
+        life: TombstoneLife,
+    ) -> Self {
         let cancelled_timestamp = now.wall_of(cancelled_mono_ms);
         let life_ms = life.of_lease(cancelled.lease.duration_ms);
+        let own = cancelled.instance.last_dirty_timestamp;
         Self {
-            last_dirty_timestamp: cancelled.instance.last_dirty_timestamp,
+            last_dirty_timestamp: known.map_or(own, |known| known.last_dirty_timestamp.max(own)),
             cancelled_timestamp,
             until_timestamp: cancelled_timestamp.saturating_add_unsigned(life_ms),
+            override_stamp: known.and_then(|known| known.override_stamp).map(Stamp::ms),
         }
     }
 
@@ -58,7 +70,8 @@ impl StoredTombstone {
         let age_ms = u64::try_from(now.wall_ms.saturating_sub(self.cancelled_timestamp)).unwrap_or(0);
         let (cancelled_mono_ms, until_mono_ms) =
             (now.mono_ms.saturating_sub(age_ms), now.mono_ms.saturating_add(left_ms));
-        Some(Tombstone::restored(self.last_dirty_timestamp, cancelled_mono_ms, until_mono_ms))
+        let restored = Tombstone::restored(self.last_dirty_timestamp, cancelled_mono_ms, until_mono_ms);
+        Some(Tombstone { override_stamp: self.override_stamp.and_then(Stamp::new), ..restored })
     }
 }
 
@@ -71,7 +84,12 @@ mod tests {
     fn tombstone(cancelled_ago_ms: i64, life_ms: i64) -> StoredTombstone {
         let cancelled_timestamp = NOW.wall_ms - cancelled_ago_ms;
         let until_timestamp = cancelled_timestamp + life_ms;
-        StoredTombstone { last_dirty_timestamp: 7, cancelled_timestamp, until_timestamp }
+        StoredTombstone {
+            last_dirty_timestamp: 7,
+            cancelled_timestamp,
+            until_timestamp,
+            override_stamp: Some(9),
+        }
     }
 
     #[test]
@@ -80,6 +98,7 @@ mod tests {
         assert_eq!(restored.cancelled_mono_ms, NOW.mono_ms - 100);
         assert_eq!(restored.until_mono_ms, NOW.mono_ms + 200);
         assert_eq!(restored.last_dirty_timestamp, 7);
+        assert_eq!(restored.override_stamp, Stamp::new(9));
     }
 
     #[test]

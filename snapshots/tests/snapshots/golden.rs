@@ -64,12 +64,16 @@ fn full() -> Record {
 
 /// Name of the file, key, payload.
 fn examples() -> Vec<(&'static str, Key<'static>, Vec<u8>)> {
-    let stored_override =
-        StoredOverride { status: StoredStatus::OutOfService, orphaned_timestamp: Some(NOW.wall_ms) };
+    let stored_override = StoredOverride {
+        status: StoredStatus::OutOfService,
+        orphaned_timestamp: Some(NOW.wall_ms),
+        stamp: None,
+    };
     let tombstone = StoredTombstone {
         last_dirty_timestamp: 1000,
         cancelled_timestamp: NOW.wall_ms,
         until_timestamp: NOW.wall_ms + 300_000,
+        override_stamp: None,
     };
     let seen = StoredSeen { seconds: BTreeMap::from([(3, 1_750_000_000), (u64::MAX, u32::MAX)]) };
     let meta = StoredMeta {

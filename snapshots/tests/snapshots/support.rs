@@ -1,7 +1,7 @@
 //! Records to write, and arbitrary ones for properties.
 
 use heureka_protocol::{ActionType, AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
-use heureka_registry::{Lease, Now, Record};
+use heureka_registry::{Lease, Now, Record, StampCell};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ pub fn instance(app: &str, id: &str) -> Instance {
 /// A record of an instance, registered now.
 pub fn record_of(instance: Instance, now: Now) -> Record {
     let lease = Lease::starting(now, Lease::duration_ms_of(&instance.lease));
-    Record { reported_status: instance.status, instance, lease }
+    Record { reported_status: instance.status, instance, lease, override_stamp: StampCell::default() }
 }
 
 fn status() -> impl Strategy<Value = Status> {

@@ -189,11 +189,10 @@ impl World {
         self.apps.clear();
         for restored in applications {
             let name = restored.name.clone();
-            let (records, overrides) = (restored.records, restored.overrides);
-            let mut app = Application::from_records(name.clone(), records, overrides, 1, self.now);
-            for (id, tombstone) in restored.tombstones {
-                app.restore_tombstone(id, tombstone, &self.rules);
-            }
+            let (records, overrides, tombstones) =
+                (restored.records, restored.overrides, restored.tombstones);
+            let app =
+                Application::restored(name.clone(), records, overrides, tombstones, self.now, &self.rules);
             self.apps.insert(name, app);
         }
         self.report = Some(report);

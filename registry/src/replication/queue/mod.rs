@@ -99,7 +99,8 @@ impl PeerQueue {
             let intents = intents_of(change.kind);
             let slot = self.merge(key, intents, Some(&change.record), now_ms);
             if let Some(slot) = slot.filter(|_| intents.has_cancel()) {
-                slot.note_cancelled(change.record.instance.last_dirty_timestamp);
+                let stamp = change.tombstone.and_then(|stone| stone.override_stamp);
+                slot.note_cancelled(change.record.instance.last_dirty_timestamp, stamp);
             }
         } else {
             self.observe(change, now_ms);
@@ -128,9 +129,8 @@ impl PeerQueue {
         let intents = match repair.remedy {
             Remedy::Register => Intents::REGISTER,
             Remedy::Heartbeat => Intents::HEARTBEAT,
-            // A receiver stores no override that equals the status that it has (defect D18), and a registration does not
-            // replace an override. So the peer's override goes first, then the registration brings ours.
-            Remedy::SetOverride => Intents::REGISTER.then(Intents::override_op(OverrideKind::Removed)),
+            // The registration behind it says what is shown: an override may have come before a report of DOWN.
+            Remedy::SetOverride => Intents::REGISTER.then(Intents::override_op(OverrideKind::Set)),
             Remedy::RemoveOverride => Intents::override_op(OverrideKind::Removed),
             Remedy::ForgetCancel => return,
             Remedy::Cancel => {
@@ -148,7 +148,7 @@ impl PeerQueue {
     pub fn offer_cancel(&mut self, key: &Key, cancelled: CancelledHere, now_ms: u64) {
         if let Some(slot) = self.merge(key.clone(), Intents::CANCEL, None, now_ms) {
             slot.lease_life_ms = slot.lease_life_ms.max(cancelled.lease_duration_ms.saturating_mul(2));
-            slot.note_cancelled(cancelled.last_dirty_timestamp);
+            slot.note_cancelled(cancelled.last_dirty_timestamp, cancelled.override_stamp);
         }
     }
 
@@ -190,7 +190,8 @@ impl PeerQueue {
     fn observe(&mut self, change: &Change, now_ms: u64) {
         let name: (&str, &str) = (&change.app, &change.id);
         let Some((key, slot)) = self.slots.get_key_value(&name as &dyn Named) else { return };
-        let (key, overtaken) = (key.clone(), overtaken_by(change));
+        let key = key.clone();
+        let overtaken = |intents: Intents| overtaken_by(change, intents);
         let (pending, flying) = (slot.pending, slot.in_flight);
         let Some(slot) = self.slots.get_mut(&key) else { return };
         slot.learn(&change.record);
@@ -315,15 +316,20 @@ const fn intents_of(kind: ChangeKind) -> Intents {
 }
 
 /// What somebody else's change leaves of our intents for the same instance.
-fn overtaken_by(change: &Change) -> fn(Intents) -> Intents {
+fn overtaken_by(change: &Change, intents: Intents) -> Intents {
     debug_assert_ne!(change.origin, Origin::Client);
     match change.kind {
-        ChangeKind::Cancelled | ChangeKind::Evicted => Intents::without_instance,
-        // The rules let a replicated registration past a cancel only if it is newer: the cancel must not follow it.
-        ChangeKind::Registered => |intents| {
-            if intents.has_register() { intents } else { intents.without_cancel() }
-        },
-        ChangeKind::StatusOverridden | ChangeKind::OverrideRemoved => Intents::without_override,
-        ChangeKind::StatusCorrected => |intents| intents,
+        ChangeKind::Cancelled | ChangeKind::Evicted => intents.without_instance(),
+        // The rules let a replicated registration past a cancel only if it is newer, or long after it: the cancel must not
+        // follow it. But that the cancel has removed the override is still to be told.
+        ChangeKind::Registered if intents.has_cancel() && !intents.has_register() => {
+            let state = change.record.override_state();
+            let is_removed = state.status.is_none() && state.stamp.is_some();
+            let removal = Intents::override_op(OverrideKind::Removed);
+            let rest = intents.without_cancel();
+            if is_removed { rest.then(removal) } else { rest }
+        }
+        ChangeKind::StatusOverridden | ChangeKind::OverrideRemoved => intents.without_override(),
+        ChangeKind::Registered | ChangeKind::StatusCorrected => intents,
     }
 }

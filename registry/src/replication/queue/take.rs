@@ -13,6 +13,7 @@ use crate::replication::slot::{InFlight, Slot};
 
 use super::{Flight, PeerQueue};
 
+use heureka_protocol::Status;
 use heureka_protocol::batch::Action;
 
 impl PeerQueue {
@@ -173,6 +174,9 @@ impl PeerQueue {
                 self.place(&key, now_ms);
                 continue;
             }
+            if let Some(record) = &record {
+                slot.pending = slot.pending.telling(record.instance.overridden_status != Status::Unknown);
+            }
             items.extend(items_of(&key, slot, record.as_ref()));
             waited_ms.push(now_ms.saturating_sub(slot.since_ms));
             slot.in_flight = Some(InFlight {
@@ -213,7 +217,7 @@ fn is_pointless(pending: Intents, record: Option<&Record>) -> bool {
 }
 
 fn items_of(key: &Key, slot: &Slot, record: Option<&Arc<Record>>) -> impl Iterator<Item = Item> {
-    let cancelled_dirty = slot.cancelled_dirty;
+    let (cancelled_dirty, cancelled_stamp) = (slot.cancelled_dirty, slot.cancelled_stamp);
     let is_stated = slot.pending.override_kind() == Some(OverrideKind::Stated);
     let sendable = slot.pending.actions().filter(move |action| *action == Action::Cancel || record.is_some());
     sendable.map(move |action| Item {
@@ -222,5 +226,6 @@ fn items_of(key: &Key, slot: &Slot, record: Option<&Arc<Record>>) -> impl Iterat
         record: record.filter(|_| action != Action::Cancel).map(Arc::clone),
         is_stated,
         cancelled_dirty: cancelled_dirty.filter(|_| action == Action::Cancel),
+        cancelled_stamp: cancelled_stamp.filter(|_| action == Action::Cancel),
     })
 }

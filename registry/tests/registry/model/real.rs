@@ -96,7 +96,7 @@ impl Real {
     }
 
     pub fn adopt(&mut self, who: Who, said: Said, mark: usize) -> Outcome {
-        let adopted = self.apps[who.app].adopt(Self::instance(who, said, mark), self.now, &self.rules);
+        let adopted = self.apps[who.app].adopt(Self::instance(who, said, mark), None, self.now, &self.rules);
         let change = adopted.ok();
         self.outcome(who.app, Answer::Done(change.is_some()), change)
     }
@@ -108,7 +108,7 @@ impl Real {
         overridden: Option<Status>,
         origin: Origin,
     ) -> Outcome {
-        let beat = Heartbeat { last_dirty, overridden };
+        let beat = Heartbeat { last_dirty, overridden, ..Heartbeat::default() };
         let renewal = self.apps[who.app].renew(&id_text(who.id), &beat, origin, self.now, &self.rules);
         let conflict = match &renewal.answer {
             RenewalAnswer::Conflict(record) => Some(record.instance.last_dirty_timestamp),
@@ -275,7 +275,7 @@ impl Real {
     }
 
     fn seen_lease(&self, app: usize, record: &Record) -> SeenLease {
-        let Record { instance, reported_status, lease } = record;
+        let Record { instance, reported_status, lease, .. } = record;
         let metadata = instance.metadata.iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
         SeenLease {
             id: instance.instance_id.to_string(),
