@@ -55,8 +55,8 @@ pub enum Bug {
     OperationRaisesDirty,
     /// Nobody says when an override was set or removed.
     StampsNotTold,
-    /// A node gives its stamps by its own wall clock and does not listen to the clocks of the others.
-    StampsByWallClock,
+    /// What a peer tells of an override counts as done when it arrives.
+    StampsOfArrival,
     /// A restart forgets when overrides were set and removed.
     StampsForgotten,
 }
@@ -89,7 +89,7 @@ impl Bug {
         Self::CopyUndoesCancel,
         Self::OperationRaisesDirty,
         Self::StampsNotTold,
-        Self::StampsByWallClock,
+        Self::StampsOfArrival,
         Self::StampsForgotten,
     ];
 
@@ -97,6 +97,8 @@ impl Bug {
     pub fn first_seed(self) -> u64 {
         match self {
             Self::OperationRaisesDirty => 1_900,
+            Self::StampsOfArrival => 400,
+            Self::StampsForgotten => 3_800,
             _ => 0,
         }
     }

@@ -121,7 +121,10 @@ impl World {
         let is_operation = matches!(item.action, Action::StatusUpdate | Action::DeleteStatusOverride);
         let takes_for_java = is_operation && self.has(Bug::OperationRaisesDirty);
         let sender = if takes_for_java { Sender::unknown(0) } else { sender };
-        let stamp = sent.stamp.filter(|_| !self.has(Bug::StampsNotTold));
+        let mut stamp = sent.stamp.filter(|_| !self.has(Bug::StampsNotTold));
+        if self.has(Bug::StampsOfArrival) && stamp.is_some() {
+            stamp = self.nodes[n].rules.stamps.stamp(None, self.node_now(n));
+        }
         let circumstances = Circumstances { sender, is_copying: self.nodes[n].is_copying, stamp };
         Some(self.on_app(n, item.who, |app, now, rules| {
             receive::apply(app, &item.id, incoming, circumstances, now, rules)

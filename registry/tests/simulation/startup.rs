@@ -270,7 +270,12 @@ fn forget_stamps(app: &mut Application, now: Now) {
     let unstamped = |record: &Arc<Record>| {
         let Record { instance, reported_status, lease, .. } = &**record;
         let (lease, override_stamp) = (lease.with_clock(now.mono_ms), StampCell::default());
-        Arc::new(Record { instance: instance.clone(), reported_status: *reported_status, lease, override_stamp })
+        Arc::new(Record {
+            instance: instance.clone(),
+            reported_status: *reported_status,
+            lease,
+            override_stamp,
+        })
     };
     let records: Vec<Arc<Record>> = app.records().map(unstamped).collect();
     let overrides: Vec<_> = app.overrides().map(|(id, status)| (InstanceId::clone(id), status)).collect();

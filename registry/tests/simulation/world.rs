@@ -243,11 +243,8 @@ impl World {
     /// A node hears what the clock of another one shows.
     pub fn hear_clock(&mut self, n: usize, reading: Option<ClockReading>) {
         let now = self.node_now(n);
-        let by_wall_clock = self.has(Bug::StampsByWallClock);
         if let Some(reading) = reading {
-            let stamps = &self.nodes[n].rules.stamps;
-            let own = ClockReading { ms: now.wall_ms, is_in_step: true };
-            stamps.hear(if by_wall_clock { own } else { reading }, now);
+            self.nodes[n].rules.stamps.hear(reading, now);
         }
     }
 }
