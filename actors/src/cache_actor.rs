@@ -17,8 +17,9 @@ use crate::guard::{Panicked, guarded};
 use crate::options::CacheOptions;
 use crate::shared::Shared;
 
-/// A document that nobody has asked for in this time is not built ahead any more.
-const BUILD_AHEAD_FOR: Duration = Duration::from_secs(120);
+/// A document that nobody has asked for in this time is not built ahead any more: who asks seldom waits for it, some tens of
+/// milliseconds if the registry is large, and registrations do not pay for documents that nobody reads.
+const BUILD_AHEAD_FOR: Duration = Duration::from_secs(3);
 
 /// The actor.
 pub struct CacheActor {
