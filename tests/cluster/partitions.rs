@@ -45,6 +45,42 @@ fn s48_instances_cancelled_during_a_split_do_not_come_back() {
 }
 
 #[test]
+fn s50_the_last_operation_on_an_override_wins_on_both_sides_of_a_split() {
+    for is_removed_last in [true, false] {
+        let (set_at, removed_at) = if is_removed_last { (0, 1) } else { (1, 0) };
+        let cluster = Cluster::start(3, &[]);
+        cluster.register(0, "ORDERS", "i-1", 100);
+        cluster.until_shown(2, "ORDERS", "i-1", |_| true);
+        cluster.set_status(0, "ORDERS", "i-1", "OUT_OF_SERVICE");
+        cluster.until_equal();
+        cluster.set_between(0, 1, Mode::Cut);
+        let set = || cluster.set_status(set_at, "ORDERS", "i-1", "DOWN");
+        let remove = || cluster.remove_override(removed_at, "ORDERS", "i-1", Some("UP"));
+        let first = if is_removed_last { "DOWN" } else { "UP" };
+        if is_removed_last {
+            set()
+        } else {
+            remove()
+        }
+        cluster.until_shown(2, "ORDERS", "i-1", |instance| instance["status"] == first);
+        // Node 1 has not heard of it, but of something that node 2 has done since.
+        cluster.register(2, "ORDERS", "witness", 100);
+        cluster.until_shown(1, "ORDERS", "witness", |_| true);
+        assert_eq!(cluster.instance(1, "ORDERS", "i-1").expect("there")["status"], "OUT_OF_SERVICE");
+        if is_removed_last {
+            remove()
+        } else {
+            set()
+        }
+        cluster.set_between(0, 1, Mode::Open);
+        (0..3).for_each(|node| cluster.until_quiet(node));
+        cluster.until_equal();
+        let last = if is_removed_last { "UP" } else { "DOWN" };
+        assert_eq!(cluster.instance(0, "ORDERS", "i-1").expect("there")["status"], last);
+    }
+}
+
+#[test]
 fn s51_a_loss_in_one_direction_does_not_touch_the_other() {
     let cluster = Cluster::start(2, &[]);
     cluster.link(0, 1).set(Mode::Cut);

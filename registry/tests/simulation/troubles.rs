@@ -113,10 +113,6 @@ impl World {
         self.count("crashes");
         for who in 0..self.plan.clients {
             let untold = self.untold(n, who);
-            let app = self.plan.app_of(who);
-            let others = self.nodes.iter().filter(|node| node.place != n && node.is_up);
-            let wanted = self.truths[who].wanted;
-            let is_kept = others.into_iter().all(|node| node.override_of(app, &self.ids[who]) == wanted);
             let truth = &mut self.truths[who];
             if untold.register || untold.override_op {
                 truth.doubt("a crash before it was told");
@@ -124,9 +120,6 @@ impl World {
             if untold.cancel {
                 truth.doubt("a crash before it was told");
                 truth.weaken("a crash before the cancel was told");
-            }
-            if wanted.is_some() && !is_kept {
-                truth.doubt("a crash before all had the override");
             }
         }
         let fresh = Node::new(n, &self.plan);

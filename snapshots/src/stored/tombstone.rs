@@ -77,6 +77,9 @@ impl StoredTombstone {
 
 #[cfg(test)]
 mod tests {
+    use heureka_protocol::{Instance, Status};
+    use heureka_registry::{Lease, StampCell};
+
     use super::*;
 
     const NOW: Now = Now { mono_ms: 1_000_000_000, wall_ms: 1_750_000_000_000 };
@@ -99,6 +102,28 @@ mod tests {
         assert_eq!(restored.until_mono_ms, NOW.mono_ms + 200);
         assert_eq!(restored.last_dirty_timestamp, 7);
         assert_eq!(restored.override_stamp, Stamp::new(9));
+    }
+
+    #[test]
+    fn what_a_cancel_has_named_is_kept_if_it_is_newer_than_the_record() {
+        let cancelled = Record {
+            instance: Instance {
+                last_dirty_timestamp: 100,
+                ..Instance::with_defaults("SHOP".into(), "i-1".into(), "h", "192.0.2.1")
+            },
+            reported_status: Status::Up,
+            lease: Lease::starting(NOW, 90_000),
+            override_stamp: StampCell::default(),
+        };
+        let life = TombstoneLife { ttl_ms: 300_000, eviction_interval_ms: 60_000 };
+        let stored =
+            |known: Option<&Tombstone>| StoredTombstone::of(&cancelled, known, NOW.mono_ms, NOW, life);
+        assert_eq!((stored(None).last_dirty_timestamp, stored(None).override_stamp), (100, None));
+        for (named, kept) in [(50, 100), (200, 200)] {
+            let known = Tombstone { override_stamp: Stamp::new(7), ..Tombstone::restored(named, 1, 2) };
+            assert_eq!(stored(Some(&known)).last_dirty_timestamp, kept);
+            assert_eq!(stored(Some(&known)).override_stamp, Some(7));
+        }
     }
 
     #[test]

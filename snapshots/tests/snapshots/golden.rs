@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use heureka_protocol::{ActionType, DataCenter, Instance, Metadata, Port, Status};
-use heureka_registry::Record;
+use heureka_registry::{Record, Stamp};
 use heureka_snapshots::frame::{self, FORMAT};
 use heureka_snapshots::key::{Key, Name};
 use heureka_snapshots::stored::{
@@ -75,6 +75,12 @@ fn examples() -> Vec<(&'static str, Key<'static>, Vec<u8>)> {
         until_timestamp: NOW.wall_ms + 300_000,
         override_stamp: None,
     };
+    let stamp = Some(1_700_000_000_000);
+    let stamped_override = StoredOverride { stamp, ..stored_override };
+    let stamped_tombstone = StoredTombstone { override_stamp: stamp, ..tombstone };
+    let plain = plain();
+    let stamped_instance =
+        StoredInstance { override_stamp: stamp, ..StoredInstance::of(&plain, NOW.wall_ms) };
     let seen = StoredSeen { seconds: BTreeMap::from([(3, 1_750_000_000), (u64::MAX, u32::MAX)]) };
     let meta = StoredMeta {
         node_id: "0123456789abcdef0123456789abcdef".into(),
@@ -91,14 +97,17 @@ fn examples() -> Vec<(&'static str, Key<'static>, Vec<u8>)> {
         (
             "instance-plain",
             Key::Instance(NAME),
-            to_payload(&StoredInstance::of(&plain(), NOW.wall_ms)).unwrap(),
+            to_payload(&StoredInstance::of(&plain, NOW.wall_ms)).unwrap(),
         ),
         (
             "instance-full",
             Key::Instance(NAME),
             to_payload(&StoredInstance::of(&full(), NOW.wall_ms)).unwrap(),
         ),
+        ("instance-stamped", Key::Instance(NAME), to_payload(&stamped_instance).unwrap()),
         ("override", Key::Override(NAME), to_payload(&stored_override).unwrap()),
+        ("override-stamped", Key::Override(NAME), to_payload(&stamped_override).unwrap()),
+        ("tombstone-stamped", Key::Tombstone(NAME), to_payload(&stamped_tombstone).unwrap()),
         ("tombstone", Key::Tombstone(NAME), to_payload(&tombstone).unwrap()),
         ("seen", Key::Seen(7), to_payload(&seen).unwrap()),
         ("meta", Key::Meta, to_payload(&meta).unwrap()),
@@ -142,6 +151,19 @@ fn the_other_golden_files_are_read_as_they_were() {
     let frame = frame::unwrap(&Key::Meta.to_bytes().unwrap(), &bytes).unwrap();
     let meta: StoredMeta = from_payload(frame.payload).unwrap();
     assert_eq!((meta.starts, meta.keys, meta.clean), (3, 4, true));
+}
+
+#[test]
+fn the_times_of_operations_on_overrides_are_read_as_they_were() {
+    let bytes = golden("instance-stamped");
+    let frame = frame::unwrap(&Key::Instance(NAME).to_bytes().unwrap(), &bytes).unwrap();
+    let stored: StoredInstance<'_> = from_payload(frame.payload).unwrap();
+    let restored = stored.into_record(NAME.app.into(), NAME.id.into(), NOW).unwrap();
+    assert_eq!(restored.override_stamp.get(), Stamp::new(1_700_000_000_000));
+    let bytes = golden("tombstone-stamped");
+    let frame = frame::unwrap(&Key::Tombstone(NAME).to_bytes().unwrap(), &bytes).unwrap();
+    let stored: StoredTombstone = from_payload(frame.payload).unwrap();
+    assert_eq!(stored.restored(NOW).unwrap().override_stamp, Stamp::new(1_700_000_000_000));
 }
 
 /// Run by hand when a new format gets its files: `cargo test -p heureka-snapshots -- --ignored write_golden_files`.
