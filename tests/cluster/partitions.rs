@@ -72,7 +72,10 @@ fn s50_the_last_operation_on_an_override_wins_on_both_sides_of_a_split() {
         } else {
             set()
         }
-        cluster.set_between(0, 1, Mode::Open);
+        // Node 0 did the first one and tells it now, when the last one has been done.
+        cluster.link(0, 1).set(Mode::Open);
+        cluster.until_quiet(0);
+        cluster.link(1, 0).set(Mode::Open);
         (0..3).for_each(|node| cluster.until_quiet(node));
         cluster.until_equal();
         let last = if is_removed_last { "UP" } else { "DOWN" };
