@@ -89,5 +89,5 @@ pub struct Change {
     /// Monotonic time of the change, milliseconds.
     pub at_mono_ms: u64,
     /// For a cancel, what is remembered of it.
-    pub tombstone: Option<Tombstone>,
+    pub tombstone: Option<Box<Tombstone>>,
 }

@@ -12,6 +12,7 @@
 //! own clock, counts like that of a Java server meanwhile (see [`OverrideState::yields_to`]), and gets its stamp from that
 //! time when the clock is in step.
 
+use std::num::NonZeroI64;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,23 +25,27 @@ const STAMP_MAX: i64 = 1 << 53;
 
 /// The time of an operation, milliseconds on the shared clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Stamp(i64);
+pub struct Stamp(NonZeroI64);
 
 impl Stamp {
     /// From its number; `None` for one that is no time.
     #[must_use]
     pub const fn new(ms: i64) -> Option<Self> {
-        if ms > 0 && ms <= STAMP_MAX { Some(Self(ms)) } else { None }
+        match NonZeroI64::new(ms) {
+            Some(value) if ms > 0 && ms <= STAMP_MAX => Some(Self(value)),
+            _ => None,
+        }
     }
 
     /// Its number.
     #[must_use]
     pub const fn ms(self) -> i64 {
-        self.0
+        self.0.get()
     }
 
-    const fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
+    /// The largest one is followed by itself.
+    fn next(self) -> Self {
+        Self::new(self.ms() + 1).unwrap_or(self)
     }
 
     /// The stamp of an operation of which only the last one before it is known.

@@ -65,7 +65,7 @@ impl Pending {
         let latest = match change.kind {
             ChangeKind::Cancelled => Latest::Cancelled(Box::new(Cancelled {
                 record: Arc::clone(&change.record),
-                tombstone: change.tombstone,
+                tombstone: change.tombstone.as_deref().copied(),
                 at_mono_ms: change.at_mono_ms,
             })),
             ChangeKind::Evicted => Latest::Evicted,

@@ -105,7 +105,7 @@ impl Application {
             Some(mut change) => {
                 let duration_ms = change.record.lease.duration_ms;
                 let id = InstanceId::clone(&change.id);
-                change.tombstone = Some(self.bury(id, known, cancel, duration_ms, now, rules));
+                change.tombstone = Some(Box::new(self.bury(id, known, cancel, duration_ms, now, rules)));
                 CancelOutcome::Cancelled(change)
             }
             None => {

@@ -373,7 +373,7 @@ impl World {
         if !is_running {
             truth.stage = Stage::Cancelled;
             truth.wanted = None;
-            truth.stamp = change.tombstone.and_then(|stone| stone.override_stamp);
+            truth.stamp = change.tombstone.as_ref().and_then(|stone| stone.override_stamp);
             truth.weak = None;
             if known.is_none_or(|dirty| dirty < truth.newest) {
                 truth.weaken("cancelled at a node that did not have the newest copy");

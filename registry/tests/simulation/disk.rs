@@ -30,7 +30,7 @@ impl KeptCancels {
         };
         match change.kind {
             ChangeKind::Cancelled => {
-                let known = change.tombstone.as_ref();
+                let known = change.tombstone.as_deref();
                 let stone = StoredTombstone::of(&change.record, known, change.at_mono_ms, now, life);
                 self.0.insert(owner, stone);
             }

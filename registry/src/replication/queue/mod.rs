@@ -99,7 +99,7 @@ impl PeerQueue {
             let intents = intents_of(change.kind);
             let slot = self.merge(key, intents, Some(&change.record), now_ms);
             if let Some(slot) = slot.filter(|_| intents.has_cancel()) {
-                let stamp = change.tombstone.and_then(|stone| stone.override_stamp);
+                let stamp = change.tombstone.as_ref().and_then(|stone| stone.override_stamp);
                 slot.note_cancelled(change.record.instance.last_dirty_timestamp, stamp);
             }
         } else {
