@@ -27,7 +27,8 @@ pub fn outcome_of(
     match reply.status {
         200..=299 => answered(reply, items, limits),
         503 => failed(Sick::Congested, "answers 503: overloaded or not ready".to_owned()),
-        code @ (400 | 413 | 500) => {
+        // 431: a smaller batch has fewer stamps in its headers.
+        code @ (400 | 413 | 431 | 500) => {
             let words = format!("refuses a batch of {items} items with {code}{}", excerpt(reply));
             (Outcome::Rejected(code), Some(words))
         }
@@ -89,6 +90,7 @@ mod tests {
             (reply(503, ""), "Failed(Congested)"),
             (reply(400, ""), "Rejected(400)"),
             (reply(413, ""), "Rejected(413)"),
+            (reply(431, ""), "Rejected(431)"),
             (reply(500, ""), "Rejected(500)"),
             (Err(TransportError::Unreachable("refused".to_owned())), "Failed(Unreachable)"),
             (Err(TransportError::TimedOut("200 ms".to_owned())), "Failed(Congested)"),

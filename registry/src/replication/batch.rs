@@ -85,7 +85,7 @@ pub enum Sick {
 pub enum Outcome {
     /// 2xx with readable answers, one per item. Another number of answers counts as [`Sick::Refusing`].
     Answered(Vec<ItemResponse>),
-    /// 400, 413 or 500: one of the items may be the reason.
+    /// 400, 413, 431 or 500: one of the items may be the reason, or how many they are.
     Rejected(u16),
     /// Everything else.
     Failed(Sick),
