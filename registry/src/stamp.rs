@@ -8,9 +8,8 @@
 //! neither a wrong one nor one that jumps changes the order of anything.
 //!
 //! A node that has heard of no peer since it started gives no stamps of its own: it cannot know what the others have
-//! reached. An operation on something that has a stamp gets the next one then. Any other only keeps its time on this node's
-//! own clock, counts like that of a Java server meanwhile (see [`OverrideState::yields_to`]), and gets its stamp from that
-//! time when the clock is in step.
+//! reached. What is done meanwhile only keeps its time on this node's own clock, counts like what a Java server does, and
+//! gets its stamp from that time when the clock is in step: before anything is judged that a peer tells.
 
 use std::num::NonZeroI64;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -122,15 +121,11 @@ impl OverrideState {
     /// True if the other one takes the place of this one: it is of a later operation. Of two operations of the same
     /// millisecond the one wins whose status comes later in the alphabet, and removing comes first.
     ///
-    /// If one of them has no stamp, an override beats none, since a missing one may only be missing; and of two
-    /// overrides that one beats the other which has a stamp.
+    /// What has no stamp is of a server that gives none, or from before there were any: it yields to what has one, and of
+    /// two of that kind an override beats none, since a missing one may only be missing.
     #[must_use]
     pub fn yields_to(self, other: Self) -> bool {
-        let by_name = |state: Self| state.status.map(Status::as_str);
-        if self.stamp.is_some() && other.stamp.is_some() {
-            return (other.stamp, by_name(other)) > (self.stamp, by_name(self));
-        }
-        let rank = |state: Self| (state.status.is_some(), state.stamp, by_name(state));
+        let rank = |state: Self| (state.stamp, state.status.map(Status::as_str));
         rank(other) > rank(self)
     }
 }
@@ -215,12 +210,11 @@ impl StampClock {
         Stamp::new(ms.max(1))
     }
 
-    /// The stamp of an operation that is done now, after the last one that is known; `None` if there is none and the clock
-    /// is not in step.
+    /// The stamp of an operation that is done now, after the last one that is known; `None` while the clock is not in step.
     #[must_use]
     pub fn stamp(&self, last: Option<Stamp>, now: Now) -> Option<Stamp> {
         let state = self.state();
-        let current = state.offset_ms.and_then(|_| Stamp::new(state.ms(now)));
+        let current = Stamp::new(state.offset_ms.map(|_| state.ms(now))?);
         current.max(Stamp::after(last))
     }
 }
@@ -238,10 +232,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_node_gives_no_stamps_but_the_next_of_what_it_knows() {
+    fn a_lone_node_gives_no_stamps() {
         let clock = StampClock::default();
         assert_eq!(clock.stamp(None, at(5, 1_000)), None);
-        assert_eq!(clock.stamp(stamp(70), at(5, 1_000)), stamp(71));
+        assert_eq!(clock.stamp(stamp(70), at(5, 1_000)), None);
         assert_eq!(clock.read(at(5, 1_000)), ClockReading { ms: 1_000, is_in_step: false });
     }
 
@@ -310,14 +304,14 @@ mod tests {
     }
 
     #[test]
-    fn the_later_operation_wins_and_without_stamps_an_override_beats_none() {
+    fn the_later_operation_wins_and_if_no_time_is_known_an_override_beats_none() {
         let state = |status, ms: Option<i64>| OverrideState { status, stamp: ms.and_then(Stamp::new) };
         let (set, none) = (Some(Status::Down), None);
         assert!(state(set, Some(1)).yields_to(state(none, Some(2))));
         assert!(state(none, Some(1)).yields_to(state(set, Some(2))));
         assert!(state(none, None).yields_to(state(set, None)));
-        assert!(state(none, Some(2)).yields_to(state(set, None)));
-        assert!(!state(set, None).yields_to(state(none, Some(2))));
+        assert!(state(set, None).yields_to(state(none, Some(2))));
+        assert!(!state(none, Some(2)).yields_to(state(set, None)));
         assert!(state(set, None).yields_to(state(Some(Status::Down), Some(1))));
         assert!(state(none, None).yields_to(state(none, Some(1))));
     }

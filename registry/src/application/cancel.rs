@@ -65,7 +65,7 @@ fn stamp_of(cancel: Cancel, last: Option<Stamp>, now: Now, rules: &Rules) -> Opt
     if cancel.stamp.is_some() || cancel.told_by.is_some_and(Sender::keeps_order) {
         return cancel.stamp;
     }
-    rules.stamps.stamp(last, now)
+    rules.stamps.stamp(last, now).or(Stamp::after(last))
 }
 
 impl CancelOutcome {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use heureka_protocol::{Instance, InstanceId, Status, StatusCounts};
 use heureka_registry::replication::{PeerCopy, newest_copies};
-use heureka_registry::{Application, ClockReading, Now, Origin, Record, StampCell};
+use heureka_registry::{Application, ClockReading, Now, Origin, Record};
 
 use crate::agenda::{Event, Life, Memory};
 use crate::bugs::Bug;
@@ -58,9 +58,6 @@ impl World {
         let (mut apps, cancels) = image.restored(now, &self.nodes[n].rules, resurrects);
         if resurrects {
             apps.iter_mut().for_each(|app| self.resurrect(n, app, now));
-        }
-        if self.has(Bug::StampsForgotten) {
-            apps.iter_mut().for_each(|app| forget_stamps(app, now));
         }
         let is_warm = apps.iter().any(|app| !app.is_empty());
         self.nodes[n].cancels = cancels;
@@ -263,23 +260,6 @@ impl World {
             }
         }
     }
-}
-
-/// The planted bug.
-fn forget_stamps(app: &mut Application, now: Now) {
-    let unstamped = |record: &Arc<Record>| {
-        let Record { instance, reported_status, lease, .. } = &**record;
-        let (lease, override_stamp) = (lease.with_clock(now.mono_ms), StampCell::default());
-        Arc::new(Record {
-            instance: instance.clone(),
-            reported_status: *reported_status,
-            lease,
-            override_stamp,
-        })
-    };
-    let records: Vec<Arc<Record>> = app.records().map(unstamped).collect();
-    let overrides: Vec<_> = app.overrides().map(|(id, status)| (InstanceId::clone(id), status)).collect();
-    *app = Application::from_records(app.name().clone(), records, overrides, 1, now);
 }
 
 /// The planted bug.
