@@ -324,10 +324,15 @@ impl AppCore {
         count
     }
 
+    /// Gives operations on overrides their stamps that were done before the clock was in step.
+    pub fn settle_stamps(&mut self) {
+        self.application.settle_stamps(&self.shared.options.rules);
+    }
+
     /// All that is known of the application, to compare it with a peer's (spec `replication.md` 9.3.4).
     #[must_use]
     pub fn for_comparison(&mut self) -> OwnApplication {
-        self.application.settle_stamps(&self.shared.options.rules);
+        self.settle_stamps();
         OwnApplication::of(&self.application, self.now())
     }
 

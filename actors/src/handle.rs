@@ -7,8 +7,8 @@ use actix::prelude::*;
 use heureka_protocol::{AppName, Instance, InstanceId, Status};
 use heureka_registry::histories::Histories;
 use heureka_registry::{
-    Application, Heartbeat, MetadataLimits, Origin, QuickRenewal, Record, RegistryError, RenewalAnswer,
-    StartedFrom,
+    Application, ClockReading, Heartbeat, MetadataLimits, Origin, QuickRenewal, Record, RegistryError,
+    RenewalAnswer, StartedFrom,
 };
 
 use crate::app_actor::{NotPerformed, Perform};
@@ -93,6 +93,23 @@ impl Handle {
     /// Opens for traffic: list queries are answered from now on.
     pub fn open_for_traffic(&self, from: StartedFrom) {
         self.shared.open_for_traffic(from);
+    }
+
+    /// A peer of our kind has told what its clock shows. If that is the first one, all that was done to overrides before gets
+    /// its stamp. Needs a running arbiter.
+    pub fn hear_clock(&self, theirs: ClockReading) {
+        if !self.shared.options.rules.stamps.hear(theirs, self.shared.clock.now()) {
+            return;
+        }
+        let handle = self.clone();
+        actix::spawn(async move {
+            let names: Vec<AppName> =
+                handle.shared.directory().entries().map(|(name, _)| name.clone()).collect();
+            for name in names {
+                // One that is too busy does it with the next thing that happens in it.
+                let _ = handle.perform(&name, |core| core.settle_stamps()).await;
+            }
+        });
     }
 
     /// Registers an instance under its application.

@@ -22,6 +22,10 @@ use crate::time::Now;
 /// Larger numbers are no times: the year 280,000.
 const STAMP_MAX: i64 = 1 << 53;
 
+/// What a peer's clock may be ahead of our wall clock, which need not be set: a century. Beyond it somebody plays tricks, and a
+/// clock at its last number could give no more stamps.
+const AHEAD_MAX_MS: i64 = 100 * 365 * 24 * 3_600_000;
+
 /// The time of an operation, milliseconds on the shared clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(NonZeroI64);
@@ -139,6 +143,14 @@ pub struct ClockReading {
     pub is_in_step: bool,
 }
 
+impl ClockReading {
+    /// The same, if it is within what a clock may show.
+    #[must_use]
+    pub fn bounded(self, now: Now) -> Self {
+        Self { ms: self.ms.min(now.wall_ms.saturating_add(AHEAD_MAX_MS)), ..self }
+    }
+}
+
 /// The clock of one node.
 #[derive(Debug, Default)]
 pub struct StampClock(Mutex<State>);
@@ -184,17 +196,20 @@ impl StampClock {
     }
 
     /// A peer has told what its clock shows. A clock that is in step never goes back; one that is not takes whatever one
-    /// that is shows, so a node with a wrong wall clock that joins a cluster moves nobody's.
-    pub fn hear(&self, theirs: ClockReading, now: Now) {
+    /// that is shows, so a node with a wrong wall clock that joins a cluster moves nobody's. True if this one has come into
+    /// step now: then [`Application::settle_stamps`](crate::Application::settle_stamps) is due everywhere.
+    pub fn hear(&self, theirs: ClockReading, now: Now) -> bool {
+        let theirs = theirs.bounded(now);
         let mut state = self.state();
         let ours_ms = state.ms(now);
         let is_in_step = state.offset_ms.is_some();
         let ms = match (is_in_step, theirs.is_in_step) {
-            (true, false) => return,
+            (true, false) => return false,
             (false, true) => theirs.ms.max(state.floor_ms.saturating_add(1)),
             (true, true) | (false, false) => ours_ms.max(theirs.ms),
         };
         state.offset_ms = Some(ms.saturating_sub(mono_ms(now)));
+        !is_in_step
     }
 
     /// True once it is in step.
@@ -279,6 +294,20 @@ mod tests {
         clock.hear(ClockReading { ms: 600, is_in_step: true }, at(11, 0));
         assert_eq!(clock.read(at(11, 0)).ms, 600);
         assert_eq!(clock.stamp(stamp(600), at(11, 0)), stamp(601), "later than what it follows");
+    }
+
+    #[test]
+    fn nobody_can_push_a_clock_to_its_last_number() {
+        let (clock, other) = (StampClock::default(), StampClock::default());
+        let pushed = ClockReading { ms: STAMP_MAX, is_in_step: true };
+        for wall_ms in [0, 1_700_000_000_000] {
+            clock.hear(pushed, at(10, wall_ms));
+            other.hear(clock.read(at(11, wall_ms)), at(11, wall_ms));
+            clock.hear(other.read(at(12, wall_ms)), at(12, wall_ms));
+            assert!(clock.read(at(12, wall_ms)).ms <= wall_ms + AHEAD_MAX_MS + 10);
+        }
+        let much_later = at(1_000_000_000_000, 1_700_000_000_000);
+        assert!(clock.stamp(None, much_later).is_some() && other.stamp(None, much_later).is_some());
     }
 
     #[test]

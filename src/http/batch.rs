@@ -68,9 +68,11 @@ pub async fn apply(
         let answers: Vec<ItemAnswer> = vec![StatusCode::OK.into(); items.len()];
         return Ok(respond(node, &answers, is_ours));
     }
+    let now = node.registry.shared().clock.now();
     let clock = header(request, CLOCK_HEADER).filter(|_| is_ours).and_then(clock_from_text);
+    let clock = clock.map(|clock| clock.bounded(now));
     if let Some(clock) = clock {
-        shared_clock(node).hear(clock, node.registry.shared().clock.now());
+        node.registry.hear_clock(clock);
     }
     if let Some(wanted) = header(request, DIGEST_HEADER).and_then(DigestRequest::parse) {
         let mut response =

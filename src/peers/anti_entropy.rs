@@ -115,7 +115,7 @@ impl AntiEntropy {
         let reading = stamps.read(shared.clock.now());
         let reply = self.http.digest(url, &request, reading, DIGEST_BYTES_MAX).await?;
         if let Some(clock) = reply.clock {
-            stamps.hear(clock, shared.clock.now());
+            self.node.registry.hear_clock(clock);
         }
         read(&reply.body).ok_or_else(|| anyhow::anyhow!("its digest cannot be read"))
     }

@@ -114,7 +114,7 @@ async fn ask_both(
     let reading = stamps.read(shared.clock.now());
     let overrides = match http.digest(url, &DigestRequest::Overrides, reading, FETCH_BYTES_MAX).await {
         Ok(reply) => {
-            reply.clock.into_iter().for_each(|clock| stamps.hear(clock, shared.clock.now()));
+            reply.clock.into_iter().for_each(|clock| handle.hear_clock(clock));
             read_overrides(&reply.body)
         }
         Err(error) => {

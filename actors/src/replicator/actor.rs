@@ -156,7 +156,7 @@ impl PeerReplicatorActor {
         }
         let now = self.replication.clock().now();
         if let Some(clock) = reply.as_ref().ok().and_then(|reply| reply.clock) {
-            self.handle.shared().options.rules.stamps.hear(clock, now);
+            self.handle.hear_clock(clock);
         }
         let (outcome, error) = outcome_of(&reply, batch.items().len(), &self.limits);
         self.say(error.as_deref().map(|words| (Trouble::of(&reply), words)));

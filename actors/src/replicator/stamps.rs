@@ -16,6 +16,8 @@ pub const STAMPS_HEADER: &str = "x-heureka-overrides";
 const STAMPS_BYTES_MAX: usize = 6_000;
 /// More items than any batch has.
 const PLACE_MAX: usize = 100_000;
+/// A stamp may be later than the clock beside it, if its operation followed one that was; but hardly by more than this.
+const LATER_MAX_MS: i64 = 24 * 3_600_000;
 
 /// What a batch says in headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +80,8 @@ impl PlacedStamps {
         let read = |entry: &str| {
             let (place, age_ms) = entry.split_once('=')?;
             let place = place.parse().ok().filter(|place| *place < PLACE_MAX)?;
-            Some((place, Stamp::new(clock.ms.checked_sub(age_ms.parse().ok()?)?)?))
+            let age_ms = age_ms.parse().ok().filter(|age_ms| *age_ms >= -LATER_MAX_MS)?;
+            Some((place, Stamp::new(clock.ms.checked_sub(age_ms)?)?))
         };
         Self(text.split(',').filter_map(read).collect())
     }
@@ -131,7 +134,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_passed_over() {
-        let text = "x,1,=5,-1=5,2=x,3=,4=5=6,99999999=1,5=1700000000000,6=-9223372036854775808,7=3";
+        let text =
+            "x,1,=5,-1=5,2=x,3=,4=5=6,99999999=1,5=1700000000000,6=-9223372036854775808,7=3,8=-86400001";
         let read = PlacedStamps::from_text(text, CLOCK);
         assert_eq!(read.0.into_iter().collect::<Vec<_>>(), [(7, stamp(CLOCK.ms - 3).unwrap())]);
     }

@@ -36,7 +36,7 @@ struct Entry {
     stamp: Option<Stamp>,
     /// The override that is known here.
     known: OverrideState,
-    /// Stamp of an override that comes without one and is new here.
+    /// Stamp of an override that comes without one and is new here; `None` if it may have been set at any time.
     seed_stamp: Option<Stamp>,
 }
 
@@ -60,7 +60,8 @@ impl Application {
         self.settle_stamps(rules);
         let known = self.override_state(&incoming.instance_id, now);
         // It counts as set now, but for a copy, which may be of any age.
-        let seed_stamp = (origin != Origin::StartUp).then(|| rules.stamps.stamp(known.stamp, now));
+        let is_set_now = origin != Origin::StartUp && incoming.overridden_status != Status::Unknown;
+        let seed_stamp = is_set_now.then(|| rules.stamps.stamp(known.stamp, now));
         let entry = Entry { origin, stamp: None, known, seed_stamp: seed_stamp.flatten() };
         Some(self.enter(incoming, entry, now, rules))
     }
@@ -94,8 +95,8 @@ impl Application {
         self.settle_stamps(rules);
         let known = self.override_state(&incoming.instance_id, now);
         let is_ours = sender.keeps_order();
-        let seed_stamp =
-            if is_ours { Stamp::after(known.stamp) } else { rules.stamps.stamp(known.stamp, now) };
+        // Nodes of our kind know since when, unless that is long ago or nobody does. What others send counts as set now.
+        let seed_stamp = if is_ours { None } else { rules.stamps.stamp(known.stamp, now) };
         let entry = Entry { origin, stamp, known, seed_stamp };
         (!is_refused).then(|| self.enter(incoming, entry, now, rules))
     }
@@ -119,6 +120,7 @@ impl Application {
         let is_later_here = self.leases.get(id).is_some_and(|slot| {
             slot.record.instance.last_dirty_timestamp == dirty && slot.has_changed_since(asked_mono_ms)
         });
+        self.settle_stamps(rules);
         if !is_later_here {
             let known = self.override_state(&copy.instance_id, now);
             let entry = Entry { origin, stamp, known, seed_stamp: None };
@@ -244,12 +246,13 @@ impl Application {
 }
 
 /// The override after a registration: the later one if both have a stamp. Without a stamp the registration seeds it if there
-/// is none, as in Java.
+/// is none, as in Java; but not if it was set at no known time, and is known to have been removed.
 fn settled(known: OverrideState, told: OverrideState, seed_stamp: Option<Stamp>) -> OverrideState {
     if told.stamp.is_some() {
         return if known.yields_to(told) { told } else { known };
     }
-    if known.status.is_some() || told.status.is_none() {
+    let is_removed = seed_stamp.is_none() && known.stamp.is_some();
+    if known.status.is_some() || told.status.is_none() || is_removed {
         return known;
     }
     OverrideState { status: told.status, stamp: seed_stamp }

@@ -242,3 +242,24 @@ fn a_queue_tells_what_is_there_when_the_batch_leaves() {
     let item = &batch.items()[0];
     assert_eq!((item.action, item.message().stamp), (Action::DeleteStatusOverride, later));
 }
+
+#[test]
+fn what_was_set_at_no_known_time_does_not_undo_a_removal() {
+    let without_stamp = |way: &str, incoming: Incoming| {
+        let mut app = knows(Status::Unknown);
+        told_by(&mut app, incoming, None);
+        assert_eq!(state(&app), OverrideState::of(Status::Unknown, stamp(KNOWN)), "{way}");
+    };
+    for dirty in [50, 100, 200] {
+        without_stamp("register", Incoming::Register(Box::new(with(Status::Down, dirty))));
+    }
+    let mut app = knows(Status::Unknown);
+    app.register_copy(with(Status::Down, 200), None, NOW_MS, at(NOW_MS), &rules());
+    assert_eq!(state(&app), OverrideState::of(Status::Unknown, stamp(KNOWN)), "a copy");
+    // And who has it hears of the removal.
+    let mut holder = Application::new(AppName::new(APP));
+    holder.register(with(Status::Down, 100), Origin::StartUp, at(NOW_MS - 300_000), &rules());
+    assert_eq!(state(&holder), OverrideState::of(Status::Down, None));
+    told_by(&mut holder, beat(None, Status::Up), Some(KNOWN));
+    assert_eq!(state(&holder), OverrideState::of(Status::Unknown, stamp(KNOWN)));
+}

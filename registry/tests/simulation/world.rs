@@ -244,7 +244,10 @@ impl World {
     pub fn hear_clock(&mut self, n: usize, reading: Option<ClockReading>) {
         let now = self.node_now(n);
         if let Some(reading) = reading {
-            self.nodes[n].rules.stamps.hear(reading, now);
+            let Node { rules, apps, .. } = &mut self.nodes[n];
+            if rules.stamps.hear(reading, now) {
+                apps.values_mut().for_each(|app| app.settle_stamps(rules));
+            }
         }
     }
 }
