@@ -41,27 +41,20 @@ pub fn section() -> Section {
     )
 }
 
-/// Raises the number of instances step by step until the server cannot keep up; returns the largest number it carried.
+/// Fills a server with so many instances, and says whether it keeps up with them.
 ///
 /// # Errors
 /// If the server fails.
-pub async fn ramp(
+pub async fn carries(
     plan: &Plan,
     server: &Server,
-    sizes: &[usize],
+    instances: usize,
     section: &mut Section,
-) -> anyhow::Result<usize> {
-    let mut carried = 0;
-    for &size in sizes {
-        let fleet = Fleet::new(plan.seed, size);
-        setup::fill(server, &fleet).await?;
-        waiting::until_delta_is_empty(server, plan.duration(4_000, 20_000)).await?;
-        if !step(plan, server, &fleet, section).await? {
-            break;
-        }
-        carried = size;
-    }
-    Ok(carried)
+) -> anyhow::Result<bool> {
+    let fleet = Fleet::new(plan.seed, instances);
+    setup::fill(server, &fleet).await?;
+    waiting::until_delta_is_empty(server, plan.duration(4_000, 20_000)).await?;
+    step(plan, server, &fleet, section).await
 }
 
 async fn step(plan: &Plan, server: &Server, fleet: &Fleet, section: &mut Section) -> anyhow::Result<bool> {
