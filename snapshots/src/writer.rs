@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use heureka_registry::{Now, Record};
+use heureka_registry::{Now, Record, Tombstone};
 
 use crate::contents::{Owner, SeenTimes};
 use crate::deadlines::Deadlines;
@@ -24,7 +24,7 @@ use crate::restore::{Leftovers, RecoveredMark};
 use crate::rewrite::{ALL_KINDS, BESIDE_RECORDS, Rewrite};
 use crate::seen_table::SeenTable;
 use crate::store::{OpenStore, StoreError};
-use crate::stored::{StoredMeta, TombstoneLife};
+use crate::stored::{StoredMeta, StoredTombstone, TombstoneLife};
 
 /// Deadlines that are met in one round.
 const DEADLINES_PER_ROUND: usize = 400;
@@ -189,8 +189,14 @@ impl Writer {
         }
     }
 
-    /// Takes all records of the registry, to write the store anew from them. Changes that come in later go on top.
-    pub fn take_records(&mut self, records: Vec<Arc<Record>>, now: Now) {
+    /// Takes all records of the registry, and the cancels that it remembers, to write the store anew from them. Changes that
+    /// come in later go on top.
+    pub fn take_records(
+        &mut self,
+        records: Vec<Arc<Record>>,
+        cancels: impl IntoIterator<Item = (Owner, Tombstone)>,
+        now: Now,
+    ) {
         if !self.wants_records() {
             return;
         }
@@ -198,6 +204,12 @@ impl Writer {
         let kinds = if self.current.is_some() { BESIDE_RECORDS } else { &[] };
         if self.current.is_none() {
             self.seen = SeenTable::of(SeenTimes::default());
+            // There is no store to copy them from.
+            let stored = |(owner, known): (Owner, Tombstone)| {
+                (owner, StoredTombstone::of_known(&known, now), known.until_mono_ms)
+            };
+            let leftovers = self.leftovers.get_or_insert_default();
+            leftovers.tombstones = cancels.into_iter().map(stored).collect();
         }
         let begun = self.begin_rewrite(kinds, Some(records), now);
         if self.settle(begun, now).is_ok() {

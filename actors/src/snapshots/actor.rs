@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
-use heureka_protocol::AppName;
-use heureka_registry::Record;
+use heureka_protocol::{AppName, InstanceId};
+use heureka_registry::{Record, Tombstone};
 use heureka_snapshots::backlog::Backlog;
+use heureka_snapshots::contents::Owner;
 use heureka_snapshots::restore::Leftovers;
 use heureka_snapshots::stored::StoredMeta;
 use heureka_snapshots::writer::{Place, Start, Writer, WriterSettings};
@@ -236,13 +237,13 @@ impl SnapshotActor {
         self.is_fetching = true;
         self.snapshots.pending().start_anew();
         self.backlog.expect_records();
-        let fetched = all_records(self.handle.clone()).into_actor(self).map(|records, actor, ctx| {
+        let fetched = all_known(self.handle.clone()).into_actor(self).map(|known, actor, ctx| {
             actor.is_fetching = false;
-            match records {
-                Ok(records) => {
+            match known {
+                Ok((records, cancels)) => {
                     let now = actor.handle.shared().clock.now();
                     actor.backlog.settle_with(&records);
-                    actor.writer.take_records(records, now);
+                    actor.writer.take_records(records, cancels, now);
                     actor.plan_round(Duration::ZERO, ctx);
                 }
                 // The next round asks again.
@@ -279,15 +280,26 @@ impl SnapshotActor {
     }
 }
 
-/// The records of all applications, each as it is after every change that its actor has sent before.
-async fn all_records(handle: Handle) -> Result<Vec<Arc<Record>>, Refused> {
+type Known = (Vec<Arc<Record>>, Vec<(Owner, Tombstone)>);
+
+/// The records and the remembered cancels of all applications, each as it is after every change that its actor has sent
+/// before.
+async fn all_known(handle: Handle) -> Result<Known, Refused> {
     let names: Vec<AppName> = handle.shared().directory().entries().map(|(name, _)| name.clone()).collect();
-    let mut all = Vec::new();
+    let (mut records, mut cancels) = Known::default();
     for name in names {
-        let records = handle.perform(&name, |core| core.application.records().cloned().collect::<Vec<_>>());
-        all.extend(records.await?.unwrap_or_default());
+        let known = handle.perform(&name, |core| {
+            let app = &core.application;
+            let owner = |id: &InstanceId| (app.name().clone(), InstanceId::clone(id));
+            let cancels = app.tombstones().map(|(id, tombstone)| (owner(id), *tombstone)).collect::<Vec<_>>();
+            (app.records().cloned().collect::<Vec<_>>(), cancels)
+        });
+        if let Some((more_records, more_cancels)) = known.await? {
+            records.extend(more_records);
+            cancels.extend(more_cancels);
+        }
     }
-    Ok(all)
+    Ok((records, cancels))
 }
 
 impl Actor for SnapshotActor {

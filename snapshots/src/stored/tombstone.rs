@@ -58,6 +58,18 @@ impl StoredTombstone {
         }
     }
 
+    /// What the registry remembers of a cancel, without the record that it ended.
+    #[must_use]
+    pub fn of_known(known: &Tombstone, now: Now) -> Self {
+        let left_ms = known.until_mono_ms.saturating_sub(now.mono_ms);
+        Self {
+            last_dirty_timestamp: known.last_dirty_timestamp,
+            cancelled_timestamp: now.wall_of(known.cancelled_mono_ms),
+            until_timestamp: now.wall_ms.saturating_add_unsigned(left_ms),
+            override_stamp: known.override_stamp.map(Stamp::ms),
+        }
+    }
+
     /// The tombstone for the rules of this run; `None` once it is over.
     ///
     /// The wall clock may have been set meanwhile: a cancel in the future counts from now, and none lives longer than it
@@ -124,6 +136,15 @@ mod tests {
             assert_eq!(stored(Some(&known)).last_dirty_timestamp, kept);
             assert_eq!(stored(Some(&known)).override_stamp, Some(7));
         }
+    }
+
+    #[test]
+    fn what_the_registry_remembers_comes_back_as_it_was() {
+        let known = Tombstone {
+            override_stamp: Stamp::new(7),
+            ..Tombstone::restored(5, NOW.mono_ms - 10, NOW.mono_ms + 20)
+        };
+        assert_eq!(StoredTombstone::of_known(&known, NOW).restored(NOW), Some(known));
     }
 
     #[test]

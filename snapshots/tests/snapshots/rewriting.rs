@@ -149,7 +149,7 @@ fn changes_during_a_rewrite_from_the_registry_are_newer_than_its_records() {
     let now = world.now;
     world.writer().note_incomplete();
     let records: Vec<_> = world.apps["SHOP"].records().cloned().collect();
-    world.writer().take_records(records, now);
+    world.writer().take_records(records, [], now);
     for round in 0..6 {
         assert!(busy_round(&mut world, round));
     }
@@ -172,7 +172,7 @@ fn what_is_lost_during_a_rewrite_from_the_registry_is_made_good_by_another() {
     let records = |world: &World| world.apps["SHOP"].records().cloned().collect::<Vec<_>>();
     world.writer().note_incomplete();
     let all = records(&world);
-    world.writer().take_records(all, now);
+    world.writer().take_records(all, [], now);
     world.writer().round(&[], now).unwrap();
     assert!(!world.writer().wants_records());
 

@@ -273,7 +273,10 @@ impl World {
             self.backlog.expect_records();
             let records: Vec<_> = self.apps.values().flat_map(|app| app.records().cloned()).collect();
             self.backlog.settle_with(&records);
-            writer.take_records(records, now);
+            let cancels = self.apps.values().flat_map(|app| {
+                app.tombstones().map(|(id, stone)| ((app.name().clone(), Arc::clone(id)), *stone))
+            });
+            writer.take_records(records, cancels.collect::<Vec<_>>(), now);
         }
         if !writer.is_ready() {
             return false;
