@@ -39,8 +39,8 @@ pub fn section() -> Section {
 /// If the server fails.
 pub async fn after_restart(plan: &Plan, server: &Server, section: &mut Section) -> anyhow::Result<()> {
     let fleet = Fleet::new(plan.seed, plan.instances);
-    let started = Instant::now();
     let registrations = setup::registrations(&fleet, plan.seed, 0);
+    let started = Instant::now();
     let mut pool = Pool::open(server.address(), CONNECTIONS, 4096).await?;
     let outcome = send_all(&mut pool, &registrations, fleet.len() as u64).await?;
     let registered = started.elapsed();

@@ -114,8 +114,11 @@ impl Launcher {
     pub fn baseline(&self, baseline: Baseline) -> anyhow::Result<Server> {
         let address = free_address()?;
         let program = std::env::current_exe().context("cannot find this program")?;
+        // As many as a node has by default.
+        let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get() / 2).max(1);
+        let (port, workers) = (address.port().to_string(), workers.to_string());
         let mut command = Command::new(program);
-        command.args(["baseline", "--handler", baseline.name(), "--port", &address.port().to_string()]);
+        command.args(["baseline", "--handler", baseline.name(), "--port", &port, "--workers", &workers]);
         Server::spawn(&format!("actix-web {}", baseline.name()), &mut command, address)?.ready("/")
     }
 }
