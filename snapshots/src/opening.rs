@@ -17,9 +17,10 @@ use crate::lock_file::LockError;
 use crate::mirror::Mirror;
 use crate::report::{LoadReport, Outcome};
 use crate::restore::{Leftovers, RecoveredMark, RestoreCounts, RestoreRules, RestoredApplication, restore};
+use crate::rewrite::make_target;
 use crate::store::{OpenStore, Store, StoreError};
 use crate::stored::StoredMeta;
-use crate::writer::{Place, Start, make_target};
+use crate::writer::{Place, Start};
 
 /// How a folder is opened.
 #[derive(Clone)]

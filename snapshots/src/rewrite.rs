@@ -12,11 +12,14 @@ use foldhash::quality::RandomState;
 use heureka_registry::Record;
 
 use crate::contents::Owner;
+use crate::failure_points::Step;
+use crate::folder::DataFolder;
 use crate::frame;
 use crate::key::Kind;
 use crate::mirror::{Edit, Mirror};
 use crate::pending::Latest;
-use crate::store::StoreError;
+use crate::store::{OpenStore, StoreError};
+use crate::stored::StoredMeta;
 
 /// Keys that one slice copies.
 const SLICE_KEYS: usize = 400;
@@ -135,4 +138,25 @@ fn read_slice(from: &Mirror, kind: Kind, after: &[u8], at_most: usize) -> Result
         }
     })?;
     fault.map_or(Ok(edits), Err)
+}
+
+/// Makes an empty store to be filled. If nothing is in use, the pointer names it at once: it says of itself that it is not
+/// complete. Else the one in use is protected until the new one is.
+pub(crate) fn make_target(
+    folder: &DataFolder,
+    opener: &dyn OpenStore,
+    identity: StoredMeta,
+    wall_ms: i64,
+) -> Result<Mirror, StoreError> {
+    let target = Mirror::create(folder, opener, identity, wall_ms)?;
+    reach(folder, Step::StoreMade)?;
+    if !folder.has_pointer() {
+        folder.point_to(target.name()).map_err(|error| StoreError::new("make", error))?;
+    }
+    Ok(target)
+}
+
+/// A step that tests may let fail.
+pub(crate) fn reach(folder: &DataFolder, step: Step) -> Result<(), StoreError> {
+    folder.failure_points().reach(step).map_err(|error| StoreError::new("make", error))
 }

@@ -21,7 +21,7 @@ use crate::news::{News, WriterState, WriterStats};
 use crate::pending::Latest;
 use crate::recovery::Problem;
 use crate::restore::{Leftovers, RecoveredMark};
-use crate::rewrite::{ALL_KINDS, BESIDE_RECORDS, Rewrite};
+use crate::rewrite::{ALL_KINDS, BESIDE_RECORDS, Rewrite, make_target, reach};
 use crate::seen_table::SeenTable;
 use crate::store::{OpenStore, StoreError};
 use crate::stored::{StoredMeta, StoredTombstone, TombstoneLife};
@@ -489,24 +489,4 @@ impl Writer {
         }
         Ok(())
     }
-}
-
-/// Makes an empty store to be filled. If nothing is in use, the pointer names it at once: it says of itself that it is not
-/// complete. Else the one in use is protected until the new one is.
-pub(crate) fn make_target(
-    folder: &DataFolder,
-    opener: &dyn OpenStore,
-    identity: StoredMeta,
-    wall_ms: i64,
-) -> Result<Mirror, StoreError> {
-    let target = Mirror::create(folder, opener, identity, wall_ms)?;
-    reach(folder, Step::StoreMade)?;
-    if !folder.has_pointer() {
-        folder.point_to(target.name()).map_err(|error| StoreError::new("make", error))?;
-    }
-    Ok(target)
-}
-
-fn reach(folder: &DataFolder, step: Step) -> Result<(), StoreError> {
-    folder.failure_points().reach(step).map_err(|error| StoreError::new("make", error))
 }
