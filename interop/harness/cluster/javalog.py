@@ -31,6 +31,8 @@ EXPECTED = [
         # the instance is sent whole. Whether they had reason to be answered 404 is looked at in `verdict`.
         r":Heartbeat@\S+( failed with response code 404|: missing entry\.|: cannot find instance id)",
         r"(Not Found \(Renew\)|lease doesn't exist, registering resource): (CLIENTS|EUREKA|WITNESS-\w+) - ",
+        # The same with an operation on the record of a server that has just restarted.
+        r"InstanceResource +: Instance not found: EUREKA/[abc]:eureka:",
         # A client that removes an override without a value, at Java, makes the status unknown on purpose.
         r"(Not Found \(Renew\)|lease doesn't exist, registering resource): OPERATIONS - from-c",
         # What a server said in its last life arrives after what it says in this one.
