@@ -107,24 +107,24 @@ mod tests {
     use super::*;
 
     fn target(text: &str) -> Target {
-        Location::new(text, "test").target(Path::new("/work"), Path::new("/work/sub"))
+        Location::new(text, "test").target(Path::new("/srv"), Path::new("/srv/sub"))
     }
 
     #[test]
     fn prefixes_decide() {
         let file = |path: &str| Target::File { path: path.into(), extension: None };
-        assert_eq!(target("one.yml"), file("/work/sub/one.yml"));
-        assert_eq!(target("file:one.yml"), file("/work/one.yml"));
-        assert_eq!(target("file:./one.yml"), file("/work/./one.yml"));
+        assert_eq!(target("one.yml"), file("/srv/sub/one.yml"));
+        assert_eq!(target("file:one.yml"), file("/srv/one.yml"));
+        assert_eq!(target("file:./one.yml"), file("/srv/./one.yml"));
         assert_eq!(target("file:///etc/one.yml"), file("/etc/one.yml"));
         assert_eq!(target("/etc/one.yml"), file("/etc/one.yml"));
-        assert_eq!(target("file:config/"), Target::Folder("/work/config/".into()));
-        assert_eq!(target("file:config/*/"), Target::SubFolders("/work/config/".into()));
+        assert_eq!(target("file:config/"), Target::Folder("/srv/config/".into()));
+        assert_eq!(target("file:config/*/"), Target::SubFolders("/srv/config/".into()));
         assert_eq!(target("configtree:/run/secrets/"), Target::Tree("/run/secrets/".into()));
         assert_eq!(target("configtree:/run/*/"), Target::SubTrees("/run/".into()));
         assert_eq!(target("classpath:/x.yml"), Target::ClassPath);
         assert_eq!(target("configserver:http://x"), Target::Foreign("configserver".into()));
-        let with_hint = Target::File { path: "/work/one".into(), extension: Some("yaml".into()) };
+        let with_hint = Target::File { path: "/srv/one".into(), extension: Some("yaml".into()) };
         assert_eq!(target("file:one[.yaml]"), with_hint);
     }
 
