@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use super::recording::{Request, find_header};
 
 /// How long to wait for an answer.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An answer as it came.
 #[derive(Clone, Debug, PartialEq)]

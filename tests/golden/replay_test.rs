@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 
 use heureka::testing::TestServer;
@@ -16,17 +16,21 @@ use super::replay::{Outcome, Stage, now_ms, play};
 const SIDE_BY_SIDE: usize = 8;
 
 /// A port that nobody listens on. The settings must name it before the server starts, so it is none that the system gives to
-/// somebody else meanwhile: those begin above.
+/// somebody else meanwhile, those begin above; and it belongs to a block that this process holds by listening on its first
+/// port, so that no other run of these tests takes it.
 pub(crate) fn free_port() -> u16 {
-    const FIRST: u32 = 20_000;
-    const COUNT: u32 = 12_000;
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let start = std::process::id().wrapping_mul(101);
-    let mut ports = std::iter::repeat_with(|| {
-        let port = FIRST + start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % COUNT;
-        u16::try_from(port).expect("below 65536")
+    const FIRST: u16 = 20_000;
+    const BLOCKS: u16 = 60;
+    const SIZE: u16 = 200;
+    static HELD: OnceLock<(TcpListener, u16)> = OnceLock::new();
+    static NEXT: AtomicU16 = AtomicU16::new(1);
+    let listen = |port: u16| TcpListener::bind(("127.0.0.1", port)).ok();
+    let (_, first) = HELD.get_or_init(|| {
+        let mut firsts = (0..BLOCKS).map(|block| FIRST + block * SIZE);
+        firsts.find_map(|first| Some((listen(first)?, first))).expect("a block of ports")
     });
-    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
+    let mut ports = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed)).take_while(|n| *n < SIZE);
+    ports.find_map(|n| listen(first + n).map(|_| first + n)).expect("a free port in the block")
 }
 
 /// The settings of a scenario, for a server on that port.
