@@ -158,7 +158,7 @@ impl SnapshotActor {
 
     /// One round, then whatever it asks for.
     fn round(&mut self, ctx: &mut Context<Self>) {
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         self.write();
         let worked = started.elapsed();
         self.not_before = Instant::now() + worked;
@@ -339,7 +339,7 @@ impl Handler<Stop> for SnapshotActor {
     type Result = ();
 
     fn handle(&mut self, _: Stop, ctx: &mut Self::Context) {
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let mut is_written = self.write();
         while is_written && self.has_more_to_do() && started.elapsed() < LAST_ROUNDS_TIME {
             is_written = self.write();
