@@ -157,10 +157,10 @@ fn check_protection(world: &World, protection: &mut SelfPreservation) -> TestCas
     Ok(())
 }
 
-/// At least so many histories; more with `PROPTEST_CASES`. Failures are printed in full, so no file is kept.
+/// At least so many histories; more with `PROPTEST_CASES`.
 fn at_least(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
-    ProptestConfig { cases: default.cases.max(cases), failure_persistence: None, ..default }
+    ProptestConfig { cases: default.cases.max(cases), ..default }
 }
 
 proptest! {
