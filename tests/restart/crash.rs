@@ -1,9 +1,11 @@
-//! `kill -9` at random moments under write load: the node always starts, and shows of every instance a state that was
-//! acknowledged in the last two seconds before, or later; what was cancelled a second before never comes back.
+//! `kill -9` at random moments under write load: the node always starts, and shows of every instance the state that it had
+//! when the node last said that everything was written, or a later one. How soon it is written is tested under virtual time,
+//! beside the actor that writes.
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use heureka_registry::random::{Random, SplitMix64};
 
@@ -11,10 +13,10 @@ use super::node::{Client, Fetched, Home, registration};
 
 const APPS: [&str; 3] = ["SHOP", "CART", "STOCK"];
 const INSTANCES: u64 = 60;
-/// What a crash may take: the promised time to write, and as much again for a busy machine.
-const MAY_BE_LOST: Duration = Duration::from_secs(2);
-/// A cancel is written almost at once.
-const CANCEL_MAY_BE_LOST: Duration = Duration::from_secs(1);
+/// Every so many requests the node is asked how often it has written.
+const REQUESTS_PER_LOOK: usize = 10;
+/// A life has at least so many acknowledged changes, however slow the machine.
+const CHANGES_MIN: usize = 20;
 
 /// State of an instance; `None`: not there.
 type State = Option<(i64, bool)>;
@@ -22,51 +24,80 @@ type State = Option<(i64, bool)>;
 /// Application and instance.
 type Key = (String, String);
 
-/// All states that an instance has had, with the moment at which the client knew; the first one always held before.
-type History = Vec<(Option<Instant>, State)>;
+/// All states that an instance has had, with the number of the change; the first one always held before.
+type History = Vec<(usize, State)>;
 
 #[derive(Default)]
-struct Histories(BTreeMap<Key, History>);
+struct Histories {
+    by_key: BTreeMap<Key, History>,
+    /// Changes of this life so far.
+    changes: usize,
+    /// The answers of the node: changes that it had acknowledged before, and how many rounds it had written.
+    looks: Vec<(usize, u64)>,
+}
 
 /// What the client was doing when the node ended.
 type InFlight = Option<(Key, State)>;
 
 impl Histories {
     fn latest(&self, key: &Key) -> State {
-        self.0.get(key).and_then(|history| history.last()).and_then(|(_, state)| *state)
+        self.by_key.get(key).and_then(|history| history.last()).and_then(|(_, state)| *state)
     }
 
     fn note(&mut self, key: Key, state: State) {
-        self.0.entry(key).or_insert_with(|| vec![(None, None)]).push((Some(Instant::now()), state));
+        self.changes += 1;
+        self.by_key.entry(key).or_insert_with(|| vec![(0, None)]).push((self.changes, state));
     }
 
-    /// Checks what a restarted node shows, and goes on from there.
-    fn check(&mut self, fetched: &Fetched, killed: Instant, in_flight: &InFlight, round: u32) {
+    /// Changes that are surely written. One round may have been under way when the first look was made; the next one has
+    /// taken everything that was acknowledged before.
+    fn written(&self) -> usize {
+        let Some((_, last)) = self.looks.last() else { return 0 };
+        let is_over = |(_, rounds): &&(usize, u64)| rounds + 2 <= *last;
+        self.looks.iter().rev().find(is_over).map_or(0, |(changes, _)| *changes)
+    }
+
+    /// Checks what a restarted node shows, and goes on from there. Returns how many changes had to be there.
+    fn check(&mut self, fetched: &Fetched, in_flight: &InFlight, round: u32) -> usize {
         if let Some((key, _)) = in_flight {
-            self.0.entry(key.clone()).or_insert_with(|| vec![(None, None)]);
+            self.by_key.entry(key.clone()).or_insert_with(|| vec![(0, None)]);
         }
         for key in fetched.0.keys() {
-            assert!(self.0.contains_key(key), "round {round}: {key:?} was never registered");
+            assert!(self.by_key.contains_key(key), "round {round}: {key:?} was never registered");
         }
-        for (key, history) in &mut self.0 {
+        let written = self.written();
+        for (key, history) in &mut self.by_key {
             let found = fetched.0.get(key).map(|seen| (seen.dirty, seen.status == "OUT_OF_SERVICE"));
-            let is_before = |at: Option<Instant>, span| at.is_none_or(|at| at + span < killed);
-            let first = history.iter().rposition(|(at, _)| is_before(*at, MAY_BE_LOST)).unwrap_or(0);
+            let first = history.iter().rposition(|(change, _)| *change <= written).unwrap_or(0);
             let is_allowed = history[first..].iter().any(|(_, state)| *state == found)
                 || in_flight.as_ref().is_some_and(|(flying, state)| flying == key && *state == found);
             assert!(is_allowed, "round {round}: {key:?} is {found:?}, allowed: {:?}", &history[first..]);
-            let (at, last) = history[history.len() - 1];
-            let is_gone = last.is_none() && is_before(at, CANCEL_MAY_BE_LOST);
-            let is_registered_again = in_flight.as_ref().is_some_and(|(flying, _)| flying == key);
-            assert!(!is_gone || found.is_none() || is_registered_again, "round {round}: {key:?} is back");
-            *history = vec![(None, found)];
+            *history = vec![(0, found)];
         }
+        (self.changes, self.looks) = (0, Vec::new());
+        written
     }
 }
 
-/// Registers, cancels and overrides at random until the node is gone.
-fn load(client: &mut Client, histories: &mut Histories, random: &mut SplitMix64) -> InFlight {
-    loop {
+/// How many rounds a node has written.
+fn rounds_of(client: &mut Client) -> Option<u64> {
+    let page = client.send("GET", "/actuator/prometheus", "").ok()?.text();
+    let value = page.lines().find_map(|line| line.strip_prefix("eureka_snapshot_rounds_total "));
+    Some(value.expect("a counter").parse().expect("a number"))
+}
+
+/// Registers, cancels and overrides at random until the node is gone; tells each change.
+fn load(
+    client: &mut Client,
+    histories: &mut Histories,
+    random: &mut SplitMix64,
+    tell: &Sender<()>,
+) -> InFlight {
+    for request in 0.. {
+        if request % REQUESTS_PER_LOOK == 0 {
+            let changes = histories.changes;
+            histories.looks.push((changes, rounds_of(client)?));
+        }
         let index = random.next_u64() % INSTANCES;
         let app = APPS[(index % 3) as usize];
         let key = (app.to_owned(), format!("id-{index:02}"));
@@ -90,35 +121,39 @@ fn load(client: &mut Client, histories: &mut Histories, random: &mut SplitMix64)
         let Ok(answer) = client.send(method, &path, &body) else { return Some((key, next)) };
         assert!(answer.status < 300, "{method} {path}: {}", answer.status);
         histories.note(key, next);
+        // Nobody listens any more when there have been enough.
+        let _ = tell.send(());
     }
+    None
 }
 
 fn crash_rounds(rounds: u32, seed: u64) {
     let home = Home::new();
     let mut random = SplitMix64::new(seed);
     let mut histories = Histories::default();
-    let (mut changes, mut warm) = (0, 0);
+    let (mut written, mut warm) = (0, 0);
     for round in 0..rounds {
         let node = home.start(&[]);
         warm += u32::from(node.has_said("warm start: "));
         let mut client = node.client();
         let life = Duration::from_millis(50 + random.next_u64() % 1_200);
         let mut own_random = SplitMix64::new(random.next_u64());
-        let (killed, in_flight) = thread::scope(|scope| {
-            let loading = scope.spawn(|| load(&mut client, &mut histories, &mut own_random));
+        let (tell, told) = channel();
+        let in_flight = thread::scope(|scope| {
+            let known = &mut histories;
+            let loading = scope.spawn(move || load(&mut client, known, &mut own_random, &tell));
             thread::sleep(life);
-            let killed = Instant::now();
+            assert_eq!(told.iter().take(CHANGES_MIN).count(), CHANGES_MIN);
             node.kill();
-            (killed, loading.join().expect("the load ends with the node"))
+            loading.join().expect("the load ends with the node")
         });
-        changes += histories.0.values().map(|history| history.len() - 1).sum::<usize>();
         let node = home.start(&[]);
-        histories.check(&node.fetch(), killed, &in_flight, round);
+        written += histories.check(&node.fetch(), &in_flight, round);
         node.kill();
     }
     // The first lives may end before anything was kept.
     assert!(warm + 5 > rounds, "only {warm} of {rounds} starts were warm");
-    assert!(changes > 10 * rounds as usize, "only {changes} changes in {rounds} rounds");
+    assert!(written > 0, "no crash came after anything was surely written");
 }
 
 #[test]
