@@ -9,3 +9,4 @@ mod http;
 mod processes;
 mod restart;
 mod tidy;
+mod waiting;

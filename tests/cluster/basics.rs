@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::nodes::{Cluster, until};
+use super::nodes::Cluster;
+use crate::waiting::until;
 
 #[test]
 fn s1_s3_what_is_registered_and_cancelled_on_one_node_is_so_on_the_other() {

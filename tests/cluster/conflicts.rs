@@ -31,6 +31,7 @@ fn s19_a_heartbeat_brings_the_newer_record_of_the_peer_with_its_override() {
     cluster.until_shown(1, "ORDERS", "i-1", |_| true);
     cluster.register(1, "ORDERS", "i-1", 200);
     cluster.set_status(1, "ORDERS", "i-1", "OUT_OF_SERVICE");
+    cluster.until_quiet(0);
     let before = cluster.link(0, 2).items("Register");
     assert_eq!(cluster.renew(0, "ORDERS", "i-1", 100), 200);
     cluster.until_shown(0, "ORDERS", "i-1", |i| {

@@ -6,7 +6,8 @@ use heureka::testing::TestServer;
 use serde_json::{Value, json};
 
 use super::network::Mode;
-use super::nodes::{Cluster, until};
+use super::nodes::Cluster;
+use crate::waiting::until;
 
 /// Written beside and moved to its place, as deployments do it: nobody reads half a file.
 fn write(path: &Path, text: &str) {
@@ -78,7 +79,7 @@ fn a_list_that_comes_late_is_copied_from_as_soon_as_it_is_there() {
     // Node 1 tells node 0 nothing by itself.
     cluster.link(1, 0).set(Mode::Cut);
     cluster.register(1, "ORDERS", "i-1", 100);
-    assert!(cluster.is_open(0), "nobody waits for a list");
+    until("the node opens without a list", || cluster.is_open(0));
     assert!(cluster.instance(0, "ORDERS", "i-1").is_none());
     write(&folder.path().join("peers"), &cluster.url(0, 1));
     cluster.until_shown(0, "ORDERS", "i-1", |_| true);

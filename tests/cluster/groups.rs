@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::nodes::{Cluster, until};
+use super::nodes::Cluster;
+use crate::waiting::until;
 
 const ON: [(&str, &str); 2] = [("heureka.asg.enabled", "true"), ("eureka.server.use-aws-asg-api", "false")];
 

@@ -74,6 +74,7 @@ impl Link {
         self.shared.close_all();
     }
 
+    /// When it returns, nothing passes any more that passed before and should not now.
     pub(crate) fn set(&self, mode: Mode) {
         let before = self.shared.mode.swap(mode as u8, Ordering::SeqCst);
         if mode == Mode::Cut || [before, mode as u8].contains(&(Mode::Swallow as u8)) {
@@ -115,6 +116,17 @@ impl Shared {
         self.mode.load(Ordering::SeqCst) == mode as u8
     }
 
+    /// Notes connections, to be closed with all others; false if the link has become another one since they were opened. A
+    /// change is made first and the connections are closed then, so that either this sees it or the closing finds them.
+    fn hold<const N: usize>(&self, streams: [TcpStream; N], is_as_before: impl FnOnce() -> bool) -> bool {
+        let mut connections = self.connections.lock().expect("connections");
+        let holds = is_as_before();
+        if holds {
+            connections.extend(streams);
+        }
+        holds
+    }
+
     fn close_all(&self) {
         for stream in self.connections.lock().expect("connections").drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
@@ -132,7 +144,11 @@ impl Shared {
         let Ok(to) = TcpStream::connect(("127.0.0.1", target)) else { return };
         let _ = (from.set_nodelay(true), to.set_nodelay(true));
         let (Ok(from_too), Ok(to_too)) = (from.try_clone(), to.try_clone()) else { return };
-        self.connections.lock().expect("connections").extend([from_too, to_too]);
+        let leads_there = || self.target.load(Ordering::SeqCst) == target;
+        let passes = || !self.is(Mode::Cut) && !self.is(Mode::Swallow) && leads_there();
+        if !self.hold([from_too, to_too], passes) {
+            return;
+        }
         let (Ok(back_from), Ok(back_to)) = (to.try_clone(), from.try_clone()) else { return };
         let back = Arc::clone(&self);
         let answers = thread::spawn(move || back.copy(back_from, back_to, false));
@@ -144,7 +160,9 @@ impl Shared {
     /// Takes batches in the place of the peer.
     fn swallow(&self, stream: &TcpStream) {
         let (Ok(too), Ok(mut answers)) = (stream.try_clone(), stream.try_clone()) else { return };
-        self.connections.lock().expect("connections").push(too);
+        if !self.hold([too], || self.is(Mode::Swallow)) {
+            return;
+        }
         let mut requests = BufReader::new(stream);
         while let Some(request) = read_request(&mut requests) {
             let items = request.matches(r#""action":""#).count();

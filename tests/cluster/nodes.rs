@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use heureka::testing::TestServer;
 use serde_json::{Value, json};
 
 use super::network::{Link, Mode};
 use crate::golden::http::{Answer, read_answer};
+use crate::waiting::until;
 
-/// Longest wait for something that must happen; most things take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(30);
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Longest wait for an answer.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One instance as two nodes are compared by.
 pub(super) type Row = (String, String, String, String, String);
@@ -72,7 +72,8 @@ impl Cluster {
             ("eureka.instance.hostname", format!("node-{node}.test")),
             ("eureka.instance.instance-id", format!("node-{node}")),
             ("eureka.server.use-read-only-response-cache", "false".to_owned()),
-            ("eureka.server.peer-node-read-timeout-ms", "5000".to_owned()),
+            // Tests count what was sent: on a busy machine too nothing is to be sent again because an answer is late.
+            ("eureka.server.peer-node-read-timeout-ms", "60000".to_owned()),
             ("eureka.server.registry-sync-retry-wait-ms", "100".to_owned()),
         ];
         let mut all: BTreeMap<String, String> = own.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
@@ -216,12 +217,34 @@ impl Cluster {
             .collect()
     }
 
-    /// Lets a node compare itself with its peers, and waits until it has done so with all of them.
+    /// Lets a node compare itself with its peers, and waits until it has done so with all of them. It has told them
+    /// everything before: who has answered nothing yet is not compared with.
     pub(super) fn compare(&self, node: usize) {
-        let rounds = || self.metric(node, "eureka_antientropy_rounds_total");
-        let wanted = rounds() + f64::from(u32::try_from(self.nodes.len() - 1).expect("few nodes"));
-        self.nodes[node].as_ref().expect("the node runs").node().compare_now();
-        until("a comparison", || rounds() >= wanted);
+        self.until_quiet(node);
+        let urls: Vec<String> = self
+            .links
+            .keys()
+            .filter(|(from, _)| *from == node)
+            .map(|(from, to)| self.url(*from, *to))
+            .collect();
+        let count = |url: &str, results: &[&str]| -> f64 {
+            let start = format!("eureka_antientropy_rounds_total{{peer=\"{url}\",result=");
+            results.iter().map(|result| self.metric(node, &format!("{start}\"{result}\"}}"))).sum()
+        };
+        let done = |url: &str| count(url, &["equal", "different", "too_many"]);
+        let failed = || urls.iter().map(|url| count(url, &["failed"])).sum::<f64>();
+        let before: Vec<f64> = urls.iter().map(|url| done(url)).collect();
+        let ask = || self.nodes[node].as_ref().expect("the node runs").node().compare_now();
+        let mut failed_before = failed();
+        ask();
+        until("a comparison", || {
+            // A connection that the link has closed may cost one attempt.
+            if failed() > failed_before {
+                failed_before = failed();
+                ask();
+            }
+            urls.iter().zip(&before).all(|(url, before)| done(url) > *before)
+        });
     }
 
     /// Waits until a node shows an instance that passes a test.
@@ -266,14 +289,5 @@ impl Cluster {
         until(&format!("node {node} has told everything"), || {
             self.metric(node, "eureka_replication_queue_items") < 0.5
         });
-    }
-}
-
-/// Waits until something holds.
-pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "did not happen: {what}");
-        std::thread::sleep(LOOK_AGAIN);
     }
 }

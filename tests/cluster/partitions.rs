@@ -1,7 +1,8 @@
 //! Peers that are away, slow or silent, and what happens when they are back (`replication.md` 10.5, 10.6).
 
 use super::network::Mode;
-use super::nodes::{Cluster, until};
+use super::nodes::Cluster;
+use crate::waiting::until;
 
 #[test]
 fn s36_s37_what_happened_while_a_peer_was_away_reaches_it() {

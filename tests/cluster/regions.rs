@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::network::Mode;
-use super::nodes::{Cluster, until};
+use super::nodes::Cluster;
+use crate::waiting::until;
 
 const URLS: &str = "eureka.server.remote-region-urls-with-name";
 

@@ -83,7 +83,7 @@ fn a_batch_has_the_headers_of_java_and_the_credentials_of_the_url() {
     let node = TestServer::start(&owned);
     let next = |start: &str| {
         loop {
-            let sent = told.recv_timeout(Duration::from_secs(20)).expect("a request");
+            let sent = told.recv_timeout(Duration::from_secs(60)).expect("a request");
             if sent.line.starts_with(start) {
                 return sent;
             }

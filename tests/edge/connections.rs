@@ -4,14 +4,14 @@ use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use super::support::{KEPT, fresh_node, get, instance, is_cut_off, node, raw, register};
+use super::support::{HEAD_TIMEOUT, KEPT, fresh_node, get, instance, is_cut_off, node, raw, register};
 use crate::golden::http::{gzip, read_answer};
 
 /// Sends two requests at once and reads both answers; what comes behind them is returned too.
 fn two(port: u16, first: (&str, &str), headers: &str, second: &str) -> [u16; 2] {
     let (method, path) = first;
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     let text = format!(
         "{method} {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\nGET {second} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     );
@@ -88,7 +88,7 @@ fn an_offer_of_any_kind_on_any_request_leaves_its_connection_usable() {
     let node = fresh_node();
     register(node.port(), "ORDERS", "i-1");
     let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     let mut reader = BufReader::new(&stream);
     let body = instance("ORDERS", "i-2");
     let chunked = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
@@ -123,10 +123,10 @@ fn an_offer_of_any_kind_on_any_request_leaves_its_connection_usable() {
 
 #[test]
 fn every_head_of_a_connection_has_its_time_and_idle_connections_have_more() {
-    let node = node(&[("heureka.limits.header-timeout-ms", "300")]);
+    let node = node(&[HEAD_TIMEOUT]);
     let open = || {
         let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
         (&stream).write_all(KEPT).expect("sent");
         assert_eq!(read_answer(&mut BufReader::new(&stream), "GET").expect("an answer").status, 200);
         stream
@@ -140,10 +140,10 @@ fn every_head_of_a_connection_has_its_time_and_idle_connections_have_more() {
 
 #[test]
 fn a_listener_of_its_own_bounds_every_head_too() {
-    let node = node(&[("heureka.limits.header-timeout-ms", "300"), ("management.server.port", "0")]);
+    let node = node(&[HEAD_TIMEOUT, ("management.server.port", "0")]);
     let port = node.management_port().expect("a listener of its own");
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     stream.write_all(b"GET /actuator/health HTTP/1.1\r\nHost: x\r\n\r\n").expect("sent");
     assert_eq!(read_answer(&mut BufReader::new(&stream), "GET").expect("an answer").status, 200);
     stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
@@ -159,7 +159,7 @@ fn a_sender_that_goes_on_after_a_refusal_still_gets_its_answer() {
     );
     for _ in 0..10 {
         let mut stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
         stream.write_all(head.as_bytes()).expect("sent");
         stream.write_all(&vec![b' '; length]).expect("sent, though refused");
         assert_eq!(read_answer(&mut BufReader::new(stream), "POST").expect("an answer").status, 413);
@@ -170,7 +170,7 @@ fn a_sender_that_goes_on_after_a_refusal_still_gets_its_answer() {
 /// was answered, up to the end of the connection or the third answer: status, and whether it announces the end.
 fn three(port: u16, first: &str) -> Vec<(u16, bool)> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     let body = instance("ORDERS", "i-2");
     let (half, rest) = body.split_at(body.len() / 2);
     let head = format!(

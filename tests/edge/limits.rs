@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::support::{assert_unharmed, call, fresh_node, get, instance, node, post, raw, register, request};
 use crate::golden::http::{gzip, read_answer};
+use crate::waiting::{until, until_some};
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
@@ -83,7 +84,7 @@ fn a_slow_body_is_cut_off_and_holds_nobody_up() {
     register(port, "GOOD", "good");
     let head = "POST /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{";
     let mut slow = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-    slow.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    slow.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     slow.write_all(head.as_bytes()).expect("sent");
     assert_unharmed(port);
     let answer = read_answer(&mut BufReader::new(&slow), "POST").expect("an answer");
@@ -111,23 +112,24 @@ fn large_bodies_together_have_a_bound_and_small_ones_pass() {
     held.write_all(head.as_bytes()).expect("sent");
     held.write_all(&large.as_bytes()[..59_999]).expect("sent but for the last byte");
     // As soon as the node has the first one, there is no room for another.
-    let refused =
-        (0..2_000).map(|_| post(port, "ORDERS", large.as_bytes())).find(|answer| answer.status != 204);
-    let refused = refused.expect("a large body is refused at last");
+    let refused = until_some("a large body is refused", || {
+        Some(post(port, "ORDERS", large.as_bytes())).filter(|answer| answer.status != 204)
+    });
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
     let scrape = get(port, "/actuator/prometheus").text();
     assert!(scrape.contains("\neureka_bodies_in_flight_limit_bytes 65536\n"), "{scrape}");
     register(port, "GOOD", "good");
     drop(held);
-    let again = (0..2_000).any(|_| post(port, "ORDERS", large.as_bytes()).status == 204);
-    assert!(again, "the room of a body that was given up is free again");
+    until("the room of a body that was given up is free again", || {
+        post(port, "ORDERS", large.as_bytes()).status == 204
+    });
 }
 
 #[test]
 fn a_silent_connection_is_closed() {
     let node = node(&[("heureka.limits.header-timeout-ms", "500")]);
     let mut silent = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
-    silent.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    silent.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     silent.write_all(b"GET /eureka/apps HTTP/1.1\r\nHost").expect("sent");
     let mut rest = Vec::new();
     silent.read_to_end(&mut rest).expect("the node closes the connection");
@@ -149,16 +151,16 @@ fn one_address_cannot_take_all_connections() {
     let refused = raw(port, &request("GET", "/eureka/apps", &[], b""), "GET").expect("an answer");
     assert_eq!((refused.status, refused.header("connection")), (503, Some("close")));
     drop(held);
-    let again = (0..200)
-        .any(|_| raw(port, &request("GET", "/eureka/apps", &[], b""), "GET").is_ok_and(|a| a.status == 200));
-    assert!(again, "places of closed connections are free again");
+    until("places of closed connections are free again", || {
+        raw(port, &request("GET", "/eureka/apps", &[], b""), "GET").is_ok_and(|a| a.status == 200)
+    });
 }
 
 #[test]
 fn a_connection_stays_usable_after_refusals_and_bodies_nobody_needs() {
     let node = fresh_node();
     let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     let mut reader = BufReader::new(&stream);
     let exchanges = [
         ("PUT", "/eureka/apps/A/i", "{}", 404),
@@ -183,7 +185,7 @@ fn c13_an_offer_of_an_upgrade_is_overlooked_and_the_connection_stays_usable() {
     register(node.port(), "GOOD", "good");
     let head = "GET /eureka/apps HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nConnection: Upgrade\r\nUpgrade: TLS/1.2\r\n\r\n";
     let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     let mut reader = BufReader::new(&stream);
     for _ in 0..3 {
         (&stream).write_all(head.as_bytes()).expect("sent on the same connection");
@@ -216,7 +218,7 @@ fn a_reader_that_never_reads_holds_nobody_up() {
 fn one_auto_scaling_group_too_many_is_refused_for_now() {
     let node = node(&[("heureka.asg.enabled", "true"), ("eureka.server.use-aws-asg-api", "false")]);
     let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     let mut reader = BufReader::new(&stream);
     let mut switch_off = |group: usize| {
         let path = format!("/eureka/asg/g-{group}/status?value=DISABLED");

@@ -9,7 +9,7 @@ use heureka::testing::TestServer;
 use crate::golden::http::{Answer, read_answer};
 
 /// Longest wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A node with these properties.
 pub(super) fn node(properties: &[(&str, &str)]) -> TestServer {
@@ -90,9 +90,13 @@ pub(super) fn assert_unharmed(port: u16) {
 /// A request that keeps its connection.
 pub(super) const KEPT: &[u8] = b"GET /eureka/apps HTTP/1.1\r\nHost: x\r\n\r\n";
 
+/// Time for a head in tests where one is too slow and others must not be: they are sent at once, but this process may have
+/// to wait for a processor in between.
+pub(super) const HEAD_TIMEOUT: (&str, &str) = ("heureka.limits.header-timeout-ms", "3000");
+
 /// Sends a head that never ends, drop by drop, until the node has had enough. Reads of the stream must end soon.
 pub(super) fn is_cut_off(stream: &mut (impl Read + Write)) -> bool {
-    let mut drops = std::iter::once(b'G').chain(std::iter::repeat_n(b'x', 400));
+    let mut drops = std::iter::once(b'G').chain(std::iter::repeat_n(b'x', 1_000));
     drops.any(|drop| {
         // The node may have closed already when the next one is sent.
         let is_cut = stream.write_all(&[drop]).and_then(|()| stream.flush()).is_err();

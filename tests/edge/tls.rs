@@ -15,8 +15,9 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsage
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::support::{KEPT, instance, is_cut_off, node};
+use super::support::{HEAD_TIMEOUT, KEPT, instance, is_cut_off, node};
 use crate::golden::http::{Answer, read_answer};
+use crate::waiting::until;
 
 /// An authority that signs certificates for `localhost`.
 struct Authority {
@@ -90,7 +91,7 @@ fn connect(port: u16, trusted: &Authority, own: Option<&Leaf>) -> Result<TlsConn
     let name = ServerName::try_from("localhost").map_err(|error| error.to_string())?;
     let connection = ClientConnection::new(config, name).map_err(|error| error.to_string())?;
     let socket = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
-    socket.set_read_timeout(Some(Duration::from_secs(20))).map_err(|error| error.to_string())?;
+    socket.set_read_timeout(Some(Duration::from_secs(60))).map_err(|error| error.to_string())?;
     Ok(StreamOwned::new(connection, socket))
 }
 
@@ -141,7 +142,7 @@ fn kept(port: u16, authority: &Authority) -> TlsConnection {
 fn every_head_of_a_tls_connection_has_its_time_and_idle_connections_have_more() {
     let authority = Authority::new();
     let folder = files(&authority);
-    let node = tls_node(&folder, &[("heureka.limits.header-timeout-ms", "300")]);
+    let node = tls_node(&folder, &[HEAD_TIMEOUT]);
     let (mut idle, mut slow) = (kept(node.port(), &authority), kept(node.port(), &authority));
     slow.sock.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
     assert!(is_cut_off(&mut slow), "a head that never ends holds its connection");
@@ -160,7 +161,7 @@ fn connections_that_never_shake_hands_keep_nobody_out_and_end() {
     drop(silent);
     let strict = tls_node(&folder, &[("heureka.limits.header-timeout-ms", "300")]);
     let silent = TcpStream::connect(("127.0.0.1", strict.port())).expect("a connection");
-    silent.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    silent.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     assert_eq!((&silent).read(&mut [0]).expect("the node closes the connection"), 0);
 }
 
@@ -183,15 +184,15 @@ fn connections_that_shake_hands_count_for_their_address() {
     }
     assert!(silent.iter().all(is_open), "three may be silent");
     let mut refused = open();
-    refused.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    refused.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     let is_closed =
         refused.read(&mut [0]).map_or_else(|error| error.kind() == ErrorKind::ConnectionReset, |n| n == 0);
     assert!(is_closed, "the fourth is one too many");
     assert!(silent.iter().all(is_open), "and the others are not");
     drop(silent);
-    let again =
-        (0..200).any(|_| fetch(node.port(), &authority, None).is_ok_and(|answer| answer.status == 200));
-    assert!(again, "places of closed connections are free again");
+    until("places of closed connections are free again", || {
+        fetch(node.port(), &authority, None).is_ok_and(|answer| answer.status == 200)
+    });
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(super) struct Client {
 impl Client {
     fn to(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
         stream.set_nodelay(true).expect("an option");
         Self { port, connection: RefCell::new(BufReader::new(stream)) }
     }

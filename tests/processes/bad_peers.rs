@@ -7,8 +7,8 @@ use heureka::testing::TestServer;
 use serde_json::Value;
 
 use super::bad_peer::{BadPeer, Manner};
-use super::nodes::until;
 use crate::restart::node::{Client, Home, Node, Seen};
+use crate::waiting::until;
 
 const INSTANCES: usize = 6;
 

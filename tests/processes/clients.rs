@@ -11,14 +11,16 @@ use std::time::Duration;
 
 use heureka_registry::random::{Random, SplitMix64};
 
-use super::nodes::{NODES, Ports, until};
+use super::nodes::{NODES, Ports};
 use crate::golden::http::{Answer, read_answer};
 use crate::restart::node::registration;
+use crate::waiting::until;
 
 const APP: &str = "SHOP";
 const INSTANCES_MAX: usize = 120;
-/// How long a client waits for an answer before it asks another node.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a client waits for an answer before it asks another node: longer than a busy machine makes it wait for a node
+/// that is well.
+const PATIENCE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(1);
 const DIRTY: i64 = 100;
 const SEED: u64 = 7;
@@ -141,7 +143,10 @@ impl Work {
         let count = self.truth.0.len();
         if count < INSTANCES_MAX && turn.is_multiple_of(4) {
             let id = format!("i-{count:03}");
-            self.truth.0.insert(id.clone(), Known { node: count % NODES, ..Known::default() });
+            // Where those of the same home are, which have noticed if a node is away.
+            let same_home = count.checked_sub(NODES).map(|before| format!("i-{before:03}"));
+            let node = same_home.map_or(count, |before| self.known(&before).node);
+            self.truth.0.insert(id.clone(), Known { node, ..Known::default() });
             return self.register(&id);
         }
         let place = self.draw(count);
@@ -153,14 +158,25 @@ impl Work {
         let may_change = !known.is_in_doubt && !self.shared.only_living.load(Ordering::SeqCst);
         let wish = self.draw(40);
         if may_change && wish < 2 {
-            let path = format!("/eureka/apps/{APP}/{id}/status?value=OUT_OF_SERVICE");
-            let is_done = self.call(&id, "PUT", &path, "") == 200;
-            self.known(&id).is_overridden |= is_done;
+            self.override_status(&id);
         } else if may_change && wish == 2 {
             let is_done = self.call(&id, "DELETE", &format!("/eureka/apps/{APP}/{id}"), "") == 200;
             self.known(&id).is_gone = is_done;
         } else {
             self.renew(&id);
+        }
+    }
+
+    /// If a node that does not answer may do it all the same, it is done, whatever the next one knows of the instance.
+    fn override_status(&mut self, id: &str) {
+        let path = format!("/eureka/apps/{APP}/{id}/status?value=OUT_OF_SERVICE");
+        loop {
+            let is_done = self.call(id, "PUT", &path, "") == 200;
+            self.known(id).is_overridden |= is_done;
+            if is_done || !self.known(id).is_in_doubt {
+                return;
+            }
+            self.register(id);
         }
     }
 

@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::{Duration, Instant};
 
 use super::clients::Truth;
 use crate::cluster::network::{Link, Mode};
 use crate::restart::node::{Fetched, Home, Node, Seen};
+use crate::waiting::until;
 
 pub(super) const NODES: usize = 3;
-/// Longest wait for something that must happen.
-const PATIENCE: Duration = Duration::from_secs(60);
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// The cluster. Node `i` sends to node `j` over the link `(i, j)`.
 pub(super) struct Processes {
@@ -109,13 +106,4 @@ impl Processes {
 fn statuses(fetched: &Fetched) -> BTreeMap<String, String> {
     let named = |((_, id), seen): (&(String, String), &Seen)| (id.clone(), seen.status.clone());
     fetched.0.iter().map(named).collect()
-}
-
-/// Waits until something holds.
-pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "did not happen: {what}");
-        std::thread::sleep(LOOK_AGAIN);
-    }
 }

@@ -18,7 +18,7 @@ const DIRTY: i64 = 1_000;
 const PAUSE: Duration = Duration::from_millis(250);
 /// Every so often a client fetches everything, besides the first time on each connection.
 const TURNS_PER_FETCH: usize = 8;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The clients, each on a thread.
 pub(super) struct Fleet {

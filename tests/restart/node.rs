@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::golden::http::{Answer, read_answer};
 
 /// Longest wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The folder that a node runs in.
 pub(crate) struct Home(tempfile::TempDir);
