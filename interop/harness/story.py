@@ -4,6 +4,7 @@ The client talks to the server through a `Tap`; the neighbour and every check go
 """
 
 import os
+import random
 import socket
 import time
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ KNOWN_SECS = 5  # how long a known failure is given to surprise us
 STOP_SECS = 25
 POLL_SECS = 0.05
 CLEAN_EXITS = (0, 143)  # a JVM that ran its shutdown hooks says 143
+_PORTS = iter(random.sample(range(10_000, 20_000), 10_000))
 
 
 class StepFailed(Exception):
@@ -307,6 +309,12 @@ class Story:
 
 
 def free_port(address="127.0.0.1"):
-    """A port of an address of this machine that nobody listens on at this moment."""
-    with socket.create_server((address, 0)) as probe:
-        return probe.getsockname()[1]
+    """A port of an address of this machine that nobody listens on. It is given out once, and the system gives it to nobody
+    either before a server takes it, or takes it again: those that it draws by itself begin above."""
+    for port in _PORTS:
+        try:
+            socket.create_server((address, port)).close()
+            return port
+        except OSError:
+            pass  # somebody else's
+    raise StepFailed("there is no free port")
