@@ -42,7 +42,28 @@ struct Shared {
     mode: AtomicU8,
     is_over: AtomicBool,
     connections: Mutex<Vec<TcpStream>>,
-    sent: Mutex<Vec<u8>>,
+    sent: Sent,
+}
+
+/// What was sent, connection by connection: several are used at once, and their bytes must not be mixed.
+#[derive(Default)]
+struct Sent(Mutex<Vec<Vec<u8>>>);
+
+impl Sent {
+    /// A new connection; its place.
+    fn begin(&self) -> usize {
+        let mut all = self.0.lock().expect("what was sent");
+        all.push(Vec::new());
+        all.len() - 1
+    }
+
+    fn note(&self, place: usize, bytes: &[u8]) {
+        self.0.lock().expect("what was sent")[place].extend_from_slice(bytes);
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().expect("what was sent").concat()).into_owned()
+    }
 }
 
 impl Link {
@@ -84,9 +105,7 @@ impl Link {
 
     /// How many items of an action have been sent, whether they arrived or not.
     pub(crate) fn items(&self, action: &str) -> usize {
-        let sent = self.shared.sent.lock().expect("what was sent");
-        let text = String::from_utf8_lossy(&sent);
-        text.matches(&format!(r#""action":"{action}"}}"#)).count()
+        self.sent().matches(&format!(r#""action":"{action}"}}"#)).count()
     }
 
     /// How many batches have been sent, besides the empty ones that ask for a digest.
@@ -98,7 +117,7 @@ impl Link {
 
     /// Everything that was sent, as text.
     pub(crate) fn sent(&self) -> String {
-        String::from_utf8_lossy(&self.shared.sent.lock().expect("what was sent")).into_owned()
+        self.shared.sent.text()
     }
 }
 
@@ -151,9 +170,9 @@ impl Shared {
         }
         let (Ok(back_from), Ok(back_to)) = (to.try_clone(), from.try_clone()) else { return };
         let back = Arc::clone(&self);
-        let answers = thread::spawn(move || back.copy(back_from, back_to, false));
+        let answers = thread::spawn(move || back.copy(back_from, back_to, None));
         let Ok(forth) = from.try_clone() else { return };
-        self.copy(forth, to, true);
+        self.copy(forth, to, Some(self.sent.begin()));
         let _ = answers.join();
     }
 
@@ -163,10 +182,11 @@ impl Shared {
         if !self.hold([too], || self.is(Mode::Swallow)) {
             return;
         }
+        let place = self.sent.begin();
         let mut requests = BufReader::new(stream);
         while let Some(request) = read_request(&mut requests) {
             let items = request.matches(r#""action":""#).count();
-            self.sent.lock().expect("what was sent").extend_from_slice(request.as_bytes());
+            self.sent.note(place, request.as_bytes());
             let body = format!(r#"{{"responseList":[{}]}}"#, vec![r#"{"statusCode":200}"#; items].join(","));
             let answer = format!(
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nx-heureka-peer: 1;node=swallow;epoch=1\r\n\
@@ -179,11 +199,12 @@ impl Shared {
         }
     }
 
-    fn copy(&self, mut from: TcpStream, mut to: TcpStream, is_request: bool) {
+    /// Passes bytes on in one direction. `place` is where requests are noted; answers have none.
+    fn copy(&self, mut from: TcpStream, mut to: TcpStream, place: Option<usize>) {
         let mut buffer = [0; 16 * 1024];
         while let Ok(count @ 1..) = from.read(&mut buffer) {
-            if is_request {
-                self.sent.lock().expect("what was sent").extend_from_slice(&buffer[..count]);
+            if let Some(place) = place {
+                self.sent.note(place, &buffer[..count]);
             }
             while self.is(Mode::Held) {
                 thread::sleep(LOOK_AGAIN);
@@ -194,7 +215,7 @@ impl Shared {
             if self.is(Mode::Silent) {
                 continue;
             }
-            let is_torn = !is_request && self.is(Mode::Torn);
+            let is_torn = place.is_none() && self.is(Mode::Torn);
             let count = if is_torn { count / 2 } else { count };
             if to.write_all(&buffer[..count]).is_err() || is_torn {
                 break;
