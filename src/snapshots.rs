@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
+use heureka_actors::side_by_side;
 use heureka_actors::snapshots::{RunningSnapshots, SnapshotActor, SnapshotOptions, Snapshots};
 use heureka_actors::{Clock, Handle, Options};
 use heureka_config::Settings;
@@ -71,8 +72,7 @@ pub fn load(settings: &Settings, options: &Options, clock: &Clock) -> anyhow::Re
             settings.snapshots.folder.display()
         ),
     };
-    let applications =
-        applications.into_iter().map(|restored| application(restored, now, &options.rules)).collect();
+    let applications = side_by_side::map(applications, |restored| application(restored, now, &options.rules));
     let snapshots = Some(Snapshots::new(report, recovered, WAITING_MAX));
     Ok(Loaded { applications, snapshots, start: Some(start), options: snapshot_options })
 }

@@ -30,6 +30,7 @@ pub mod registry_actor;
 pub mod replicator;
 mod restore;
 pub mod shared;
+pub mod side_by_side;
 pub mod snapshots;
 
 pub use app_core::{AppCore, StatusAnswer};

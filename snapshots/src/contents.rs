@@ -8,7 +8,7 @@ use heureka_protocol::AppName;
 use heureka_protocol::InstanceId;
 use heureka_registry::{Now, Record};
 
-use crate::chunks::for_each_pair;
+use crate::chunks::decode_all;
 use crate::doubt::Doubt;
 use crate::frame::{self, FrameError};
 use crate::key::{Key, Kind, Name};
@@ -97,8 +97,15 @@ pub fn read(store: &dyn Store, now: Now) -> Result<Contents, Doubt> {
 /// If the store does not describe itself, cannot be read to the end, or was written by a later version.
 pub fn read_doubtful(store: &dyn Store, now: Now) -> Result<Contents, Doubt> {
     let mut contents = Contents { meta: read_meta(store)?, ..Contents::default() };
-    let mut names = Names::default();
-    for_each_pair(store, |key, value| contents.take(key, value, &mut names, now))?;
+    let index = &contents.index;
+    let parts = decode_all(store, |chunk| {
+        let mut part = Contents { index: index.for_a_part(), ..Contents::default() };
+        let mut names = Names::default();
+        chunk.pairs().try_for_each(|(key, value)| part.take(key, value, &mut names, now))?;
+        Ok(part)
+    })?;
+    contents.instances.reserve(parts.iter().map(|part| part.instances.len()).sum());
+    parts.into_iter().for_each(|part| contents.append(part));
     Ok(contents)
 }
 
@@ -176,6 +183,20 @@ impl Contents {
             Key::Seen(_) => self.seen.extend(from_payload::<StoredSeen>(payload)?.seconds),
         }
         Ok(())
+    }
+
+    /// Adds what stands under later keys.
+    fn append(&mut self, later: Self) {
+        // Each part comes from the store that `self` describes.
+        let Self { meta: _, mut instances, overrides, tombstones, seen, bad_keys, first_fault, index } =
+            later;
+        self.instances.append(&mut instances);
+        self.overrides.extend(overrides);
+        self.tombstones.extend(tombstones);
+        self.seen.extend(seen);
+        self.bad_keys.extend(bad_keys);
+        self.first_fault = self.first_fault.take().or(first_fault);
+        self.index.append(index);
     }
 
     fn note_bad(&mut self, key: &[u8], fault: &dyn std::fmt::Display) {

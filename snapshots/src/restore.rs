@@ -7,9 +7,10 @@
 //!   no sign of life for that long. Without this a node that restarts often would keep the dead alive for ever.
 //! - An override whose instance does not come back waits for it, for a while (`registry.md` defect D13).
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::quality::RandomState;
 use heureka_protocol::{AppName, InstanceId, Status};
 use heureka_registry::{Now, Record, Stamp, Tombstone};
 
@@ -114,7 +115,7 @@ pub fn restore(contents: Contents, rules: RestoreRules, now: Now) -> Restored {
         rules,
         now,
         is_too_old,
-        applications: BTreeMap::new(),
+        applications: HashMap::default(),
         counts: RestoreCounts::default(),
         leftovers: Leftovers { remove: contents.bad_keys, ..Leftovers::default() },
     };
@@ -132,7 +133,9 @@ pub fn restore(contents: Contents, rules: RestoreRules, now: Now) -> Restored {
         restorer.add_override(owner, stored);
     }
     let Restorer { applications, counts, leftovers, .. } = restorer;
-    Restored { applications: applications.into_values().collect(), counts, age_ms, is_too_old, leftovers }
+    let mut applications: Vec<_> = applications.into_values().collect();
+    applications.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    Restored { applications, counts, age_ms, is_too_old, leftovers }
 }
 
 /// Contents come in the order of their keys, so each list of an application is in the order of ids.
@@ -140,7 +143,7 @@ struct Restorer {
     rules: RestoreRules,
     now: Now,
     is_too_old: bool,
-    applications: BTreeMap<AppName, RestoredApplication>,
+    applications: HashMap<AppName, RestoredApplication, RandomState>,
     counts: RestoreCounts,
     leftovers: Leftovers,
 }

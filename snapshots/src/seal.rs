@@ -51,6 +51,20 @@ pub struct Index {
 }
 
 impl Index {
+    /// An empty one that finds keys by the same hashes, for a part of the same store.
+    #[must_use]
+    pub fn for_a_part(&self) -> Self {
+        Self { hasher: self.hasher.clone(), ..Self::default() }
+    }
+
+    /// Adds a part.
+    pub fn append(&mut self, others: Self) {
+        self.values.extend(others.values);
+        self.sum = self.sum.wrapping_add(others.sum);
+        self.live_bytes += others.live_bytes;
+        self.counts.add(others.counts);
+    }
+
     /// Takes in that a frame stands under a key.
     pub fn put(&mut self, key: &[u8], framed: &[u8]) {
         self.remove(key);
@@ -101,6 +115,12 @@ impl Index {
 }
 
 impl Counts {
+    const fn add(&mut self, others: Self) {
+        self.instances += others.instances;
+        self.overrides += others.overrides;
+        self.tombstones += others.tombstones;
+    }
+
     fn of(&mut self, key: &[u8]) -> Option<&mut u64> {
         match Kind::of(key)? {
             Kind::Instance => Some(&mut self.instances),
@@ -134,6 +154,22 @@ mod tests {
         assert_eq!(straight.live_bytes(), winding.live_bytes());
         let counts = Counts { instances: 1, overrides: 0, tombstones: 1 };
         assert_eq!((straight.counts(), winding.counts()), (counts, counts));
+    }
+
+    #[test]
+    fn parts_together_are_the_whole() {
+        let mut whole = Index::default();
+        let mut parts = [whole.for_a_part(), whole.for_a_part()];
+        for (part, key) in [(0, b"ia"), (1, b"ob"), (1, b"tc")] {
+            let value = framed(key, 1, key);
+            parts[part].put(key, &value);
+            whole.put(key, &value);
+        }
+        let mut joined = whole.for_a_part();
+        parts.into_iter().for_each(|part| joined.append(part));
+        assert_eq!(joined.seal(), whole.seal());
+        assert_eq!((joined.live_bytes(), joined.counts()), (whole.live_bytes(), whole.counts()));
+        assert!(joined.remove(b"ob") && !joined.contains(b"ob") && joined.contains(b"ia"));
     }
 
     #[test]

@@ -1,9 +1,6 @@
 //! A whole-registry document as runs of bytes that are shared with the parts they come from.
 
-use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use bytes::Bytes;
 use heureka_protocol::document::{self, Form};
@@ -12,6 +9,7 @@ use super::app_view::{AppView, Part};
 use super::memo::{Encoding, Memo, Variant};
 use super::piece::{Checksum, Deflated, GZIP_HEADER, gzip_trailer};
 use super::sharded::Sharded;
+use crate::side_by_side;
 
 use heureka_protocol::AppName;
 
@@ -23,8 +21,6 @@ const JOIN_UP_TO: u64 = 1 << 20;
 
 /// From so many instances on, parts are made on several threads: it takes as long as 20 ms to write and deflate them.
 const SIDE_BY_SIDE_FROM: usize = 5_000;
-/// But never on more threads than this: requests need some too.
-const THREADS_MAX: usize = 4;
 
 /// The version that full documents carry: anything but -1, which makes Java clients fetch in full for ever.
 pub const FULL_VERSION: i64 = 1;
@@ -96,23 +92,11 @@ pub fn make_parts_side_by_side(apps: &Apps, variant: Variant) {
     let missing: Vec<&AppView> =
         shards.flat_map(|shard| shard.values()).map(|app| &**app).filter(is_wanted).collect();
     let instances: usize = missing.iter().map(|app| app.entries().len()).sum();
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
-    if instances < SIDE_BY_SIDE_FROM || threads == 1 {
-        return;
-    }
-    let next = AtomicUsize::new(0);
-    let make_parts = || {
-        while let Some(app) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+    if instances >= SIDE_BY_SIDE_FROM {
+        side_by_side::map(missing, |app| {
             app.part(variant);
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // Without it this thread does the work alone.
-            let _ = thread::Builder::new().name("documents".into()).spawn_scoped(scope, make_parts);
-        }
-        make_parts();
-    });
+        });
+    }
 }
 
 fn assemble_plain(form: Form, head: Vec<u8>, segments: &[&Segment], tail: Vec<u8>) -> Document {

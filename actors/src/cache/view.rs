@@ -12,6 +12,7 @@ use super::document::{Apps, Document, FULL_VERSION, assemble, make_parts_side_by
 use super::entry::Entry;
 use super::memo::{Encoding, Memo, Scope, Variant};
 use super::vips::Vips;
+use crate::side_by_side;
 
 /// Applications, VIP indexes, recent changes, status counts and documents of one version.
 ///
@@ -32,7 +33,7 @@ impl View {
     /// that the hash differs, and fetches everything.
     #[must_use]
     pub fn restored<'a>(applications: impl IntoIterator<Item = &'a Application>, now: Now) -> Self {
-        let apps = applications.into_iter().map(|application| {
+        let apps = side_by_side::map(applications.into_iter().collect(), |application: &Application| {
             let records = application.records().cloned();
             let entries = records.map(|record| Arc::new(Entry::new(record, now))).collect();
             (application.name().clone(), entries)
@@ -42,11 +43,19 @@ impl View {
 
     /// A view of applications that are not news. Their instances must be in the order of their ids.
     pub(super) fn of_entries(apps: impl IntoIterator<Item = (AppName, Vec<Arc<Entry>>)>) -> Self {
+        let apps: Vec<_> = apps.into_iter().filter(|(_, entries)| !entries.is_empty()).collect();
+        let entries = || apps.iter().flat_map(|(_, entries)| entries);
+        let indexes = side_by_side::map(vec![plain_vips, secure_vips], |vips_of| {
+            let mut vips = Vips::default();
+            entries().for_each(|entry| vips.replace(None, Some((entry, vips_of(entry)))));
+            vips
+        });
         let mut view = Self::default();
-        for (name, entries) in apps.into_iter().filter(|(_, entries)| !entries.is_empty()) {
-            for entry in &entries {
-                view.index(None, Some(entry));
-            }
+        if let Ok([vips, secure_vips]) = <[Vips; 2]>::try_from(indexes) {
+            (view.vips, view.secure_vips) = (vips, secure_vips);
+        }
+        entries().for_each(|entry| view.counts.add(entry.record.instance.status));
+        for (name, entries) in apps {
             view.apps.insert(name.clone(), Arc::new(AppView::restored(name, entries)));
         }
         view.bump_version();
