@@ -5,7 +5,8 @@
 //!
 //! - [`store`]: ordered keys and atomic batches; [`sled_store`] on disk, [`memory_store`] for tests.
 //! - [`key`], [`frame`], [`stored`]: the format. [`seal`]: proof that a store is exactly what was once written.
-//! - [`folder`], [`lock_file`]: where stores live, one process at a time; [`mirror`]: a store of which all is known.
+//! - [`folder`], [`lock_file`]: where stores live, one process at a time; [`mirror`]: a store of which all is known;
+//!   [`growth`]: when it is written anew.
 
 pub mod backlog;
 mod chunks;
@@ -16,6 +17,7 @@ mod edits;
 pub mod failure_points;
 pub mod folder;
 pub mod frame;
+pub mod growth;
 pub mod key;
 pub mod limited;
 pub mod lock_file;

@@ -14,6 +14,7 @@ use crate::deadlines::Deadlines;
 use crate::edits::Editor;
 use crate::failure_points::{FailurePoints, Step};
 use crate::folder::DataFolder;
+use crate::growth::{Growth, GrowthLimits};
 use crate::key::Kind;
 use crate::lock_file::Holder;
 use crate::mirror::{Edit, Mirror};
@@ -38,10 +39,8 @@ pub struct WriterSettings {
     pub deadlines_max: usize,
     /// A store that equals the registry says so at least this often, in milliseconds: its age counts from then.
     pub touch_interval_ms: u64,
-    /// A store is written anew only if it is larger than this, in bytes,
-    pub rewrite_from_bytes: u64,
-    /// and larger than its live data by this factor.
-    pub rewrite_factor: u64,
+    /// How large a store may be.
+    pub growth: GrowthLimits,
     /// A store that has taken so many bytes is opened again when nothing waits to be written.
     pub reopen_after_bytes: u64,
     /// First wait after a failure, milliseconds; doubled with each further one.
@@ -56,8 +55,7 @@ impl Default for WriterSettings {
             tombstones: TombstoneLife { ttl_ms: 300_000, eviction_interval_ms: 60_000 },
             deadlines_max: 200_000,
             touch_interval_ms: 30_000,
-            rewrite_from_bytes: 64 * 1024 * 1024,
-            rewrite_factor: 8,
+            growth: GrowthLimits::default(),
             reopen_after_bytes: 4 * 1024 * 1024,
             first_retry_ms: 1_000,
             last_retry_ms: 60_000,
@@ -117,8 +115,7 @@ pub struct Writer {
     is_open: bool,
     last_commit_mono_ms: u64,
     last_measure_mono_ms: u64,
-    /// Size after the last rewrite: the next one waits until it has doubled.
-    least_rewrite_bytes: u64,
+    growth: Growth,
     pub(crate) news: Vec<News>,
     pub(crate) stats: WriterStats,
 }
@@ -148,7 +145,7 @@ impl Writer {
             is_open: false,
             last_commit_mono_ms: 0,
             last_measure_mono_ms: 0,
-            least_rewrite_bytes: 0,
+            growth: Growth::new(settings.growth),
             news: Vec::new(),
             stats: WriterStats::default(),
         }
@@ -262,7 +259,7 @@ impl Writer {
             self.commit(now)?;
         }
         self.go_on_with_rewrite(now)?;
-        self.measure(now)?;
+        self.measure(latest.len(), now)?;
         let is_idle = latest.is_empty() && self.rewrite.is_none();
         let is_fat = |current: &Mirror| current.written_bytes() >= self.settings.reopen_after_bytes;
         if is_idle && self.current.as_ref().is_some_and(is_fat) {
@@ -462,7 +459,7 @@ impl Writer {
         let before_bytes = self.current.take().map(|old| old.size_on_disk().unwrap_or(0));
         folder.remove_all_but(&[target.name()]);
         let after_bytes = target.size_on_disk()?;
-        self.least_rewrite_bytes = after_bytes.saturating_mul(2);
+        self.growth.note_fresh(after_bytes);
         self.stats.disk_bytes = after_bytes;
         self.stats.saved_wall_ms = now.wall_ms;
         if let Some(before_bytes) = before_bytes {
@@ -473,8 +470,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Measures the store now and then, and begins to write it anew when it has grown out of proportion.
-    fn measure(&mut self, now: Now) -> Result<(), StoreError> {
+    /// Measures the store now and then, in a round with so many changes, and begins to write it anew when it has grown out of
+    /// proportion.
+    fn measure(&mut self, changes: usize, now: Now) -> Result<(), StoreError> {
         let age_ms = now.mono_ms.saturating_sub(self.last_measure_mono_ms);
         let Some(current) = &self.current else { return Ok(()) };
         if age_ms < self.settings.touch_interval_ms {
@@ -482,9 +480,9 @@ impl Writer {
         }
         self.last_measure_mono_ms = now.mono_ms;
         self.stats.disk_bytes = current.size_on_disk()?;
-        let by_factor = current.index().live_bytes().saturating_mul(self.settings.rewrite_factor);
-        let limit = self.settings.rewrite_from_bytes.max(by_factor).max(self.least_rewrite_bytes);
-        if self.stats.disk_bytes > limit && self.rewrite.is_none() && !self.needs_records {
+        let live_bytes = current.index().live_bytes();
+        let is_too_large = self.growth.is_too_large(self.stats.disk_bytes, live_bytes, changes);
+        if is_too_large && self.rewrite.is_none() && !self.needs_records {
             self.begin_rewrite(ALL_KINDS, None, now)?;
         }
         Ok(())
