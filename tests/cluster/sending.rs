@@ -77,7 +77,7 @@ fn a_batch_has_the_headers_of_java_and_the_credentials_of_the_url() {
         ("eureka.client.register-with-eureka", "false"),
         ("eureka.instance.ip-address", "127.0.0.1"),
         ("eureka.instance.hostname", "localhost"),
-        ("eureka.server.peer-node-read-timeout-ms", "5000"),
+        ("eureka.server.peer-node-read-timeout-ms", "60000"),
     ];
     let owned: Vec<_> = properties.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let node = TestServer::start(&owned);

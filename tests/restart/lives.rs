@@ -4,6 +4,7 @@ use std::fs;
 
 use super::fleet::Fleet;
 use super::node::{Home, Seen};
+use crate::waiting::until;
 
 fn path(app: &str, id: &str) -> String {
     format!("/eureka/apps/{app}/{id}")
@@ -122,8 +123,11 @@ fn a_folder_that_cannot_be_used_costs_the_snapshots_only() {
     fs::write(home.data(), "a file in the place of the folder").expect("written");
     let node = home.start(&[]);
     assert!(node.has_said("no snapshots are kept"), "{}", node.log());
-    let status = node.client().send("GET", "/eureka/status", "").expect("an answer").text();
-    assert!(status.contains(r#""snapshot":"failing: "#), "{status}");
+    // The writer has a thread of its own, which may begin later.
+    until("the status page says so", || {
+        let status = node.client().send("GET", "/eureka/status", "").expect("an answer").text();
+        status.contains(r#""snapshot":"failing: "#)
+    });
     let metrics = node.client().send("GET", "/actuator/prometheus", "").expect("an answer").text();
     assert!(metrics.contains(r#"eureka_snapshot_start{outcome="unusable"} 1"#), "{metrics}");
     node.client().register("SHOP", "a", 1);
