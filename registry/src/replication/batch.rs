@@ -22,10 +22,17 @@ pub struct Item {
     pub record: Option<Arc<Record>>,
     /// For a status update: nothing was stored, because the instance had that status already.
     pub is_stated: bool,
-    /// For a cancel: dirty timestamp of the record that was cancelled, if it is known.
-    pub cancelled_dirty: Option<i64>,
-    /// For a cancel: when that was done, if it is known.
-    pub cancelled_stamp: Option<Stamp>,
+    /// For a cancel: what was cancelled, if it is known.
+    pub cancelled: Option<Cancelled>,
+}
+
+/// What was cancelled.
+#[derive(Clone, Copy, Debug)]
+pub struct Cancelled {
+    /// Dirty timestamp of the newest record.
+    pub dirty: i64,
+    /// When the last cancel was done.
+    pub stamp: Option<Stamp>,
 }
 
 /// Items that travel together. Give it back to the queue with its outcome.

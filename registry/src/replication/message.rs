@@ -32,8 +32,8 @@ impl Item {
     #[must_use]
     pub fn message(&self) -> Message<'_> {
         let Some(record) = &self.record else {
-            let last_dirty_timestamp = self.cancelled_dirty;
-            let stamp = self.cancelled_stamp;
+            let last_dirty_timestamp = self.cancelled.map(|cancelled| cancelled.dirty);
+            let stamp = self.cancelled.and_then(|cancelled| cancelled.stamp);
             return Message {
                 last_dirty_timestamp,
                 overridden_status: None,

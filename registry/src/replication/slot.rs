@@ -7,23 +7,23 @@ use heureka_protocol::instance::DEFAULT_RENEWAL_INTERVAL_SECS;
 use crate::record::Record;
 use crate::stamp::Stamp;
 
+use super::batch::Cancelled;
 use super::intents::{Intents, Weight};
 use super::lanes::Lane;
 use super::settings::QueueSettings;
 
-/// One instance in the queue.
+/// One instance in the queue. While a peer is away there may be one for every instance of the registry, so what few slots
+/// have stands outside of it.
 #[derive(Debug)]
 pub(super) struct Slot {
     /// Newest record that the queue has heard of; `None` once the instance is gone.
     pub(super) record: Option<Arc<Record>>,
-    /// Dirty timestamp of the newest record that was cancelled, as long as the slot lives.
-    pub(super) cancelled_dirty: Option<i64>,
-    /// When the last cancel was done.
-    pub(super) cancelled_stamp: Option<Stamp>,
+    /// What was cancelled, as long as the slot lives.
+    pub(super) cancelled: Option<Box<Cancelled>>,
     /// What waits.
     pub(super) pending: Intents,
     /// What is on its way, without what has become pointless meanwhile.
-    pub(super) in_flight: Option<InFlight>,
+    pub(super) in_flight: Option<Box<InFlight>>,
     /// Place in the order of sending; merging does not change it (defect D24).
     pub(super) ticket: u64,
     /// Since when the oldest of `pending` waits.
@@ -37,6 +37,9 @@ pub(super) struct Slot {
     /// What went wrong with it so far.
     pub(super) trouble: Option<Box<Trouble>>,
 }
+
+/// What a peer that is away costs, per instance: 200 bytes with its key and its place in a list.
+const _: () = assert!(size_of::<Slot>() <= 88);
 
 /// What is on its way.
 #[derive(Clone, Copy, Debug)]
@@ -65,8 +68,7 @@ impl Slot {
     pub(super) fn new(ticket: u64, now_ms: u64) -> Self {
         Self {
             record: None,
-            cancelled_dirty: None,
-            cancelled_stamp: None,
+            cancelled: None,
             pending: Intents::NONE,
             in_flight: None,
             ticket,
@@ -86,8 +88,13 @@ impl Slot {
 
     /// Remembers which record was cancelled. What was cancelled before stays cancelled: the highest counts.
     pub(super) fn note_cancelled(&mut self, dirty: i64, stamp: Option<Stamp>) {
-        self.cancelled_dirty = self.cancelled_dirty.max(Some(dirty));
-        self.cancelled_stamp = self.cancelled_stamp.max(stamp);
+        let noted = self.cancelled.get_or_insert_with(|| Box::new(Cancelled { dirty, stamp }));
+        **noted = Cancelled { dirty: noted.dirty.max(dirty), stamp: noted.stamp.max(stamp) };
+    }
+
+    /// What is on its way.
+    pub(super) fn flying(&self) -> Intents {
+        self.in_flight.as_ref().map_or(Intents::NONE, |flight| flight.intents)
     }
 
     /// True if nothing waits and nothing is on its way.

@@ -189,15 +189,13 @@ impl PeerQueue {
     /// Learns what became of an instance by somebody else's doing.
     fn observe(&mut self, change: &Change, now_ms: u64) {
         let name: (&str, &str) = (&change.app, &change.id);
-        let Some((key, slot)) = self.slots.get_key_value(&name as &dyn Named) else { return };
+        let Some((key, _)) = self.slots.get_key_value(&name as &dyn Named) else { return };
         let key = key.clone();
-        let overtaken = |intents: Intents| overtaken_by(change, intents);
-        let (pending, flying) = (slot.pending, slot.in_flight);
         let Some(slot) = self.slots.get_mut(&key) else { return };
         slot.learn(&change.record);
-        slot.pending = overtaken(pending);
-        if let (Some(flight), Some(flying)) = (&mut slot.in_flight, flying) {
-            flight.intents = overtaken(flying.intents);
+        slot.pending = overtaken_by(change, slot.pending);
+        if let Some(flight) = &mut slot.in_flight {
+            flight.intents = overtaken_by(change, flight.intents);
         }
         self.place(&key, now_ms);
     }
@@ -250,8 +248,7 @@ impl PeerQueue {
     #[must_use]
     pub fn is_telling(&self, key: &Key) -> bool {
         let Some(slot) = self.slots.get(key as &dyn Named) else { return false };
-        let flying = slot.in_flight.map_or(Intents::NONE, |flight| flight.intents);
-        [slot.pending, flying].iter().any(|intents| intents.weight() > Some(Weight::Heartbeat))
+        [slot.pending, slot.flying()].iter().any(|intents| intents.weight() > Some(Weight::Heartbeat))
     }
 
     /// Length of the pause that the peer's failures have caused; 0 if it is well.
@@ -275,7 +272,7 @@ impl PeerQueue {
     /// Since when the oldest unconfirmed event waits, monotonic milliseconds.
     #[must_use]
     pub fn oldest_since_ms(&self) -> Option<u64> {
-        let age = |slot: &Slot| slot.in_flight.map_or(slot.since_ms, |flight| flight.since_ms);
+        let age = |slot: &Slot| slot.in_flight.as_ref().map_or(slot.since_ms, |flight| flight.since_ms);
         self.slots.values().map(age).min()
     }
 

@@ -102,7 +102,7 @@ impl PeerQueue {
         let is_hopeless = code != INTERNAL_ERROR && slot.refusals() + 1 >= LONE_REFUSALS_MAX;
         let mut settled = Settled::default();
         if others_pass || is_hopeless {
-            let flying = slot.in_flight.map_or(Intents::NONE, |flight| flight.intents);
+            let flying = slot.flying();
             // A cancel is never the poison if something else is there to be it.
             let saved = if flying.has_cancel() && flying != Intents::CANCEL {
                 Intents::CANCEL
@@ -137,7 +137,7 @@ impl PeerQueue {
     fn put_back_one(&mut self, key: &Key, now_ms: u64) {
         let Some(slot) = self.slots.get_mut(key) else { return };
         let Some(flight) = slot.in_flight.take() else { return };
-        resume(slot, flight, flight.intents);
+        resume(slot, *flight, flight.intents);
         self.place(key, now_ms);
     }
 
@@ -197,7 +197,7 @@ impl PeerQueue {
             slot.trouble =
                 slot.trouble.take().map(|trouble| Box::new(Trouble { batch_cap: None, ..*trouble }));
             slot.put_off(now_ms.saturating_add(pause));
-            resume(slot, flight, verdict.retry);
+            resume(slot, *flight, verdict.retry);
         }
         self.place(key, now_ms);
     }

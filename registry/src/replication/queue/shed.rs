@@ -100,7 +100,7 @@ impl PeerQueue {
     pub fn give_up(&mut self) -> usize {
         let count = self.slots.len();
         for slot in self.slots.values() {
-            let all = slot.in_flight.map_or(Intents::NONE, |flight| flight.intents).then(slot.pending);
+            let all = slot.flying().then(slot.pending);
             self.tally.drop_all(all, DropReason::Shutdown);
         }
         self.slots.clear();

@@ -179,12 +179,12 @@ impl PeerQueue {
             }
             items.extend(items_of(&key, slot, record.as_ref()));
             waited_ms.push(now_ms.saturating_sub(slot.since_ms));
-            slot.in_flight = Some(InFlight {
+            slot.in_flight = Some(Box::new(InFlight {
                 intents: slot.pending,
                 ticket: slot.ticket,
                 since_ms: slot.since_ms,
                 deadline_ms: slot.deadline_ms,
-            });
+            }));
             slot.pending = Intents::NONE;
             self.lanes.remove(slot.lane, slot.ticket);
             slot.lane = Lane::Nowhere;
@@ -217,7 +217,7 @@ fn is_pointless(pending: Intents, record: Option<&Record>) -> bool {
 }
 
 fn items_of(key: &Key, slot: &Slot, record: Option<&Arc<Record>>) -> impl Iterator<Item = Item> {
-    let (cancelled_dirty, cancelled_stamp) = (slot.cancelled_dirty, slot.cancelled_stamp);
+    let cancelled = slot.cancelled.as_deref().copied();
     let is_stated = slot.pending.override_kind() == Some(OverrideKind::Stated);
     let sendable = slot.pending.actions().filter(move |action| *action == Action::Cancel || record.is_some());
     sendable.map(move |action| Item {
@@ -225,7 +225,6 @@ fn items_of(key: &Key, slot: &Slot, record: Option<&Arc<Record>>) -> impl Iterat
         action,
         record: record.filter(|_| action != Action::Cancel).map(Arc::clone),
         is_stated,
-        cancelled_dirty: cancelled_dirty.filter(|_| action == Action::Cancel),
-        cancelled_stamp: cancelled_stamp.filter(|_| action == Action::Cancel),
+        cancelled: cancelled.filter(|_| action == Action::Cancel),
     })
 }
