@@ -6,10 +6,19 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-/// CPU time of a process, by name of its threads.
+/// Length of a clock tick of `/proc/PID/stat`: 100 a second on every Linux, whatever its timer.
+const TICK: Duration = Duration::from_millis(10);
+/// A process total is the sum of two figures, each cut off at a tick, so a difference of two totals may be wrong by this.
+const TOTAL_ERROR: Duration = Duration::from_millis(20);
+
+/// CPU time of a process, by name of its threads, and of threads that have ended.
 #[derive(Clone, Debug, Default)]
 pub struct CpuTime {
     by_thread: BTreeMap<(u32, String), Duration>,
+    /// Of all threads, ended ones too, in ticks.
+    process: Duration,
+    /// Of threads that ended between two looks, as far as it can be told.
+    ended: Duration,
 }
 
 impl CpuTime {
@@ -33,7 +42,9 @@ impl CpuTime {
             let nanos = nanos.context("/proc/PID/schedstat is not readable")?;
             by_thread.insert((tid, name.trim().to_owned()), Duration::from_nanos(nanos));
         }
-        Ok(Self { by_thread })
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        let process = process_time(&stat).context("/proc/PID/stat is not readable")?;
+        Ok(Self { by_thread, process, ended: Duration::ZERO })
     }
 
     /// CPU time of this very process.
@@ -44,20 +55,25 @@ impl CpuTime {
         Self::of(std::process::id())
     }
 
-    /// Of all threads.
+    /// Of all threads: those that live to the nanosecond, those that have ended since the look before as far as ticks tell.
     #[must_use]
     pub fn total(&self) -> Duration {
-        self.by_thread.values().sum()
+        self.by_thread.values().sum::<Duration>() + self.ended
     }
 
-    /// What has been used since an earlier look.
+    /// What has been used since an earlier look. Threads that have ended meanwhile (a JVM's compilers come and go) are known from the
+    /// total of the process, which is coarse: below its error they count as nothing.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let used = |(thread, time): (&(u32, String), &Duration)| {
             let before = earlier.by_thread.get(thread).copied().unwrap_or_default();
             (thread.clone(), time.saturating_sub(before))
         };
-        Self { by_thread: self.by_thread.iter().map(used).collect() }
+        let by_thread: BTreeMap<_, _> = self.by_thread.iter().map(used).collect();
+        let process = self.process.saturating_sub(earlier.process);
+        let missing = process.saturating_sub(by_thread.values().sum());
+        let ended = if missing > TOTAL_ERROR { missing } else { Duration::ZERO };
+        Self { by_thread, process, ended }
     }
 
     /// Threads that have used something, busiest first.
@@ -72,6 +88,15 @@ impl CpuTime {
         threads.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
         threads
     }
+}
+
+/// User and system time of a whole process, from the text of its `stat`: the 14th and 15th value. The second, its name, may hold
+/// blanks and parentheses.
+fn process_time(stat: &str) -> Option<Duration> {
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut values = rest.split(' ').skip(11).map(str::parse::<u32>);
+    let (user, system) = (values.next()?.ok()?, values.next()?.ok()?);
+    Some(TICK * (user + system))
 }
 
 /// Memory of a process.
@@ -105,6 +130,28 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_of_a_thread_that_has_ended_counts() {
+        let spun = Duration::from_millis(200);
+        let before = CpuTime::own().unwrap();
+        let worker = std::thread::spawn(move || {
+            let stat = "/proc/thread-self/schedstat";
+            let used =
+                || -> u64 { fs::read_to_string(stat).unwrap().split(' ').next().unwrap().parse().unwrap() };
+            while used() < spun.as_nanos() as u64 {}
+        });
+        worker.join().unwrap();
+        let used = CpuTime::own().unwrap().since(&before);
+        assert!(used.total() >= spun - TOTAL_ERROR, "{used:?}");
+    }
+
+    #[test]
+    fn the_time_of_a_process_is_found_behind_its_name() {
+        let stat = "7 (a b) c) S 1 7 7 0 -1 4194560 100 0 0 0 12 30 5 6 20 0 3 0 99";
+        assert_eq!(process_time(stat), Some(Duration::from_millis(420)));
+        assert_eq!(process_time("7 (a) S 1"), None);
+    }
 
     #[test]
     fn this_process_uses_cpu_and_memory() {
