@@ -12,10 +12,12 @@ pub fn describe(plan: &Plan) -> Vec<(String, String)> {
         ("machine", format!("{cores} cores, {}, {} of memory, Linux {}", cpu(), memory(), kernel())),
         ("load before the run", load()),
         ("Heureka", version.unwrap_or_else(|| plan.launcher.heureka.display().to_string())),
+        ("revision", revision()),
     ];
-    if plan.launcher.java.is_some() {
+    if let Some(jar) = &plan.launcher.java {
         let java = output(Command::new("java").arg("-version")).unwrap_or_default();
         setting.push(("Java", format!("{java}, {}", plan.launcher.java_options.join(" "))));
+        setting.push(("Java server", libraries(&std::fs::read(jar).unwrap_or_default())));
     }
     let rhythm = plan.rhythm;
     setting.push(("registry", format!("{} instances, seed {}", plan.instances, plan.seed)));
@@ -24,6 +26,40 @@ pub fn describe(plan: &Plan) -> Vec<(String, String)> {
         format!("{} rounds of {:?} each, after one to warm up", rhythm.rounds, rhythm.slice),
     ));
     setting.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The commit of the working directory, and whether anything differs from it. The command `benchmarks/run` builds what it measures
+/// from there.
+fn revision() -> String {
+    let git = |arguments: &[&str]| Command::new("git").args(arguments).output().ok();
+    let commit = output(Command::new("git").args(["rev-parse", "--short", "HEAD"]));
+    let Some(commit) = commit else { return "unknown: not in a git repository".to_owned() };
+    let changes = git(&["status", "--porcelain"]).filter(|output| output.status.success());
+    let is_dirty = changes.is_none_or(|output| !output.stdout.is_empty());
+    if is_dirty { format!("{commit}+dirty") } else { commit }
+}
+
+/// What a Java server consists of, by the names of the libraries in its jar.
+fn libraries(jar: &[u8]) -> String {
+    let libraries = [
+        ("Spring Boot", "spring-boot-"),
+        ("Spring Cloud Netflix", "spring-cloud-netflix-eureka-server-"),
+        ("Eureka", "eureka-core-"),
+        ("Tomcat", "tomcat-embed-core-"),
+    ];
+    let named = |(name, file): &(&str, &str)| Some(format!("{name} {}", version_in(jar, file)?));
+    libraries.iter().filter_map(named).collect::<Vec<_>>().join(", ")
+}
+
+/// The version of a library, from the first file name in a jar that begins so and goes on with a digit.
+fn version_in(jar: &[u8], library: &str) -> Option<String> {
+    let path = format!("BOOT-INF/lib/{library}");
+    let starts = memchr::memmem::find_iter(jar, path.as_bytes());
+    let names = starts
+        .map(|start| &jar[start + path.len()..])
+        .filter(|name| name[..].first().is_some_and(u8::is_ascii_digit));
+    let version = names.map(|name| memchr::memmem::find(name, b".jar").map(|end| &name[..end])).next()??;
+    Some(String::from_utf8_lossy(version).into_owned())
 }
 
 /// The first line that a command prints.
@@ -58,4 +94,16 @@ fn kernel() -> String {
 fn load() -> String {
     let text = line_of("/proc/loadavg", "");
     text.split(' ').next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_those_of_the_libraries_in_the_jar() {
+        let jar = b"PK BOOT-INF/lib/spring-boot-actuator-9.9.jar PK BOOT-INF/lib/spring-boot-4.0.7.jar\
+            PK BOOT-INF/lib/eureka-core-jersey3-1.1.jar PK BOOT-INF/lib/eureka-core-2.0.6.jar";
+        assert_eq!(libraries(jar), "Spring Boot 4.0.7, Eureka 2.0.6");
+    }
 }
