@@ -19,6 +19,8 @@ pub struct Answer {
     pub status: u16,
     /// Bytes of the body as sent, framing of chunks included.
     pub body_len: u64,
+    /// True if the request was sent twice, because the kept connection turned out to be closed.
+    pub is_resent: bool,
 }
 
 /// A connection that is opened on first use, kept, and opened again when the server has closed it.
@@ -27,27 +29,36 @@ pub struct Connection {
     address: SocketAddr,
     stream: Option<TcpStream>,
     buffer: Box<[u8]>,
-    reconnects: u64,
+    resent: u64,
 }
 
 impl Connection {
     /// A connection that reads into a buffer of `buffer_bytes`, which must hold any head.
     #[must_use]
     pub fn new(address: SocketAddr, buffer_bytes: usize) -> Self {
-        Self { address, stream: None, buffer: vec![0; buffer_bytes].into_boxed_slice(), reconnects: 0 }
+        Self { address, stream: None, buffer: vec![0; buffer_bytes].into_boxed_slice(), resent: 0 }
     }
 
-    /// How often the server had closed the connection; heartbeats of real clients pay for that too.
+    /// Requests that were sent twice, because the server had closed the connection; real clients do that too.
     #[must_use]
-    pub fn reconnects(&self) -> u64 {
-        self.reconnects
+    pub fn resent(&self) -> u64 {
+        self.resent
     }
 
-    /// Opens the connection now, so that the first request does not wait for it.
+    /// Opens the connection now, so that the first request does not wait for it; also again if the server has closed it while
+    /// nothing was asked, which is its right.
     ///
     /// # Errors
     /// As from the operating system.
     pub async fn open(&mut self) -> io::Result<()> {
+        // What is not "nothing to read yet" is an end, an error, or an answer that nobody has asked for.
+        self.stream.take_if(|stream| {
+            stream.try_read(&mut [0]).map_or_else(|error| error.kind() != io::ErrorKind::WouldBlock, |_| true)
+        });
+        self.ensure_open().await
+    }
+
+    async fn ensure_open(&mut self) -> io::Result<()> {
         if self.stream.is_none() {
             self.stream = Some(connect(self.address).await?);
         }
@@ -77,17 +88,23 @@ impl Connection {
         mut body: Option<&mut Vec<u8>>,
     ) -> io::Result<Answer> {
         let was_open = self.stream.is_some();
+        let kept = body.as_ref().map_or(0, |body| body.len());
         match self.attempt(request, body.as_deref_mut()).await {
             Err(_) if was_open => {
-                self.reconnects += 1;
-                self.attempt(request, body).await
+                self.resent += 1;
+                // What a first attempt has left of its answer is not part of the second's.
+                if let Some(body) = &mut body {
+                    body.truncate(kept);
+                }
+                let answer = self.attempt(request, body).await?;
+                Ok(Answer { is_resent: true, ..answer })
             }
             other => other,
         }
     }
 
     async fn attempt(&mut self, request: &[u8], body: Option<&mut Vec<u8>>) -> io::Result<Answer> {
-        self.open().await?;
+        self.ensure_open().await?;
         // Put back only after a complete answer: a broken connection is never used again.
         let Some(mut stream) = self.stream.take() else { return Err(io::ErrorKind::NotConnected.into()) };
         stream.write_all(request).await?;
@@ -96,7 +113,7 @@ impl Connection {
         if !head.closes {
             self.stream = Some(stream);
         }
-        Ok(Answer { status: head.status, body_len })
+        Ok(Answer { status: head.status, body_len, is_resent: false })
     }
 }
 
@@ -245,6 +262,28 @@ mod tests {
         assert_eq!(body, b"abcde");
         assert_eq!(connection.exchange(b"GET").await.unwrap().status, 404);
         assert_eq!(connection.exchange(b"GET").await.unwrap().status, 204);
-        assert_eq!(connection.reconnects(), 0);
+        assert_eq!(connection.resent(), 0);
+    }
+
+    const CLOSING: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: closes without a word\r\n\r\n";
+
+    #[tokio::test]
+    async fn a_request_that_meets_a_closed_connection_is_sent_again_and_counted() {
+        let address = serve(vec![CLOSING, "HTTP/1.1 204 \r\n\r\n"]).await;
+        let mut connection = Connection::new(address, 4096);
+        assert!(!connection.exchange(b"GET").await.unwrap().is_resent);
+        let answer = connection.exchange(b"GET").await.unwrap();
+        assert_eq!((answer.status, answer.is_resent, connection.resent()), (204, true, 1));
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_was_closed_in_silence_is_opened_again_before_it_is_used() {
+        let address = serve(vec![CLOSING, "HTTP/1.1 204 \r\n\r\n"]).await;
+        let mut connection = Connection::new(address, 4096);
+        connection.exchange(b"GET").await.unwrap();
+        connection.stream.as_ref().unwrap().readable().await.unwrap();
+        connection.open().await.unwrap();
+        assert!(!connection.exchange(b"GET").await.unwrap().is_resent);
+        assert_eq!(connection.resent(), 0);
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use tokio::task::JoinSet;
 
-use super::outcome::{NO_ANSWER, Outcome};
+use super::outcome::Outcome;
 use super::{Pool, Workload};
 use crate::http::Connection;
 
@@ -79,9 +79,9 @@ async fn keep_busy(mut connection: Connection, stretch: Rc<Stretch>) -> Connecti
         let request = stretch.workload.request(number, &mut scratch);
         let result = connection.exchange(request).await;
         let now = Instant::now();
-        let (status, body_len) = result.map_or((NO_ANSWER, 0), |answer| (answer.status, answer.body_len));
-        stretch.outcome.borrow_mut().note(status, expected, body_len, now - sent);
-        if status == NO_ANSWER {
+        let is_answered = result.is_ok();
+        stretch.outcome.borrow_mut().note(result, expected, now - sent);
+        if !is_answered {
             // A server that refuses connections must not turn the loop into a spin.
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

@@ -1,15 +1,18 @@
 //! What happened during one stretch of load.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
+use crate::http::Answer;
+
 /// Latencies are kept from 1 microsecond up to this many, two digits exact.
 const MAX_MICROS: u64 = 120_000_000;
 /// Stands for "no answer" among the statuses.
-pub(super) const NO_ANSWER: u16 = 0;
+const NO_ANSWER: u16 = 0;
 
 /// Counts and histograms of one stretch.
 #[derive(Clone, Debug)]
@@ -20,6 +23,8 @@ pub struct Outcome {
     pub answers: u64,
     /// Other answers by status; 0 for none at all.
     pub failures: BTreeMap<u16, u64>,
+    /// Requests that were sent twice, because the server had closed a connection that it should have kept.
+    pub resent: u64,
     /// Bytes of all bodies, as sent.
     pub body_bytes: u64,
     /// Microseconds: from sending (closed loop) or from the moment due (open loop) to the end of the answer.
@@ -49,6 +54,7 @@ impl Default for Outcome {
             elapsed: Duration::ZERO,
             answers: 0,
             failures: BTreeMap::new(),
+            resent: 0,
             body_bytes: 0,
             latency: new_histogram(),
             lag: new_histogram(),
@@ -79,6 +85,21 @@ impl Outcome {
         self.failures.values().sum()
     }
 
+    /// What went wrong, in words; `None` if every request was answered rightly at the first attempt. A figure that is judged
+    /// must not come from anything else.
+    #[must_use]
+    pub fn faults(&self) -> Option<String> {
+        let named = |(status, count): (&u16, &u64)| match *status {
+            NO_ANSWER => format!("{count} without an answer"),
+            status => format!("{count} answered {status}"),
+        };
+        let mut faults: Vec<String> = self.failures.iter().map(named).collect();
+        if self.resent > 0 {
+            faults.push(format!("{} sent twice", self.resent));
+        }
+        (!faults.is_empty()).then(|| format!("{} of {}", faults.join(", "), self.answers + self.failed()))
+    }
+
     /// Points of the latency distribution.
     #[must_use]
     pub fn quantiles(&self) -> Quantiles {
@@ -88,23 +109,50 @@ impl Outcome {
     /// True if the generator could not keep its own schedule: 1 in 100 requests was let go more than a millisecond late.
     #[must_use]
     pub fn is_generator_behind(&self) -> bool {
-        self.lag.value_at_quantile(0.99) > 1_000
+        self.lag_p99_ms() > 1.0
     }
 
-    pub(super) fn note(&mut self, status: u16, expected: u16, body_len: u64, latency: Duration) {
-        self.body_bytes += body_len;
-        if status == expected {
+    /// By how much the generator was late, in milliseconds; 99 of 100 requests were sent earlier.
+    #[must_use]
+    pub fn lag_p99_ms(&self) -> f64 {
+        self.lag.value_at_quantile(0.99) as f64 / 1000.0
+    }
+
+    /// Notes how an exchange ended.
+    pub(super) fn note(&mut self, answer: io::Result<Answer>, expected: u16, latency: Duration) {
+        self.latency.saturating_record(micros(latency));
+        let Ok(answer) = answer else { return self.note_failure(NO_ANSWER) };
+        self.body_bytes += answer.body_len;
+        self.resent += u64::from(answer.is_resent);
+        if answer.status == expected {
             self.answers += 1;
         } else {
-            *self.failures.entry(status).or_default() += 1;
+            self.note_failure(answer.status);
         }
+    }
+
+    /// Notes a request that was never answered.
+    pub(super) fn note_unanswered(&mut self, latency: Duration) {
         self.latency.saturating_record(micros(latency));
+        self.note_failure(NO_ANSWER);
+    }
+
+    fn note_failure(&mut self, status: u16) {
+        *self.failures.entry(status).or_default() += 1;
+    }
+
+    /// What happened in several stretches.
+    pub fn sum<'o>(outcomes: impl IntoIterator<Item = &'o Self>) -> Self {
+        let mut all = Self::default();
+        outcomes.into_iter().for_each(|outcome| all.add(outcome));
+        all
     }
 
     /// Adds what happened in another stretch.
     pub fn add(&mut self, other: &Self) {
         self.elapsed += other.elapsed;
         self.answers += other.answers;
+        self.resent += other.resent;
         self.body_bytes += other.body_bytes;
         for (status, count) in &other.failures {
             *self.failures.entry(*status).or_default() += count;
@@ -124,5 +172,27 @@ fn quantiles(histogram: &Histogram<u64>) -> Quantiles {
         p99_ms: at(0.99),
         p999_ms: at(0.999),
         max_ms: histogram.max() as f64 / 1000.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_not_a_right_answer_at_once_is_a_fault() {
+        let answer = |status, is_resent| Ok(Answer { status, body_len: 0, is_resent });
+        let mut outcome = Outcome::default();
+        outcome.note(answer(200, false), 200, Duration::ZERO);
+        assert_eq!(outcome.faults(), None);
+        outcome.note(answer(200, true), 200, Duration::ZERO);
+        assert_eq!(outcome.faults().unwrap(), "1 sent twice of 2");
+        outcome.note(answer(503, false), 200, Duration::ZERO);
+        outcome.note_unanswered(Duration::ZERO);
+        let mut all = Outcome::default();
+        all.add(&outcome);
+        let faults = all.faults().unwrap();
+        assert_eq!(faults, "1 without an answer, 1 answered 503, 1 sent twice of 4");
+        assert_eq!((all.answers, all.failed()), (2, 2));
     }
 }
