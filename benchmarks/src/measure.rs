@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::load::{Outcome, Pool, Quantiles, Workload, closed};
+use crate::load::{Outcome, Pool, Quantiles, Workload, closed, send_all};
 use crate::servers::{CpuTime, Server};
 use crate::stats::Spread;
 
@@ -57,8 +57,8 @@ pub struct Summary {
     pub busiest_thread_share: f64,
     /// Bytes per body, on average.
     pub body_bytes: f64,
-    /// Answers with another status, or none.
-    pub failures: u64,
+    /// What went wrong: answers with another status, none at all, requests sent twice.
+    pub faults: Option<String>,
 }
 
 impl<'a> Side<'a> {
@@ -94,6 +94,22 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
+    /// Sends it so many requests, which count as a slice.
+    ///
+    /// # Errors
+    /// If the server fails.
+    pub async fn run_times(&mut self, count: u64) -> anyhow::Result<()> {
+        let (before, own_before) = (self.server.cpu()?, CpuTime::own()?);
+        let outcome = send_all(&mut self.pool, &self.workload, count).await?;
+        self.slices.push(Slice::since(self.server, outcome, &before, &own_before)?);
+        Ok(())
+    }
+
+    /// Forgets what has been measured so far: it was for warming up.
+    pub fn forget(&mut self) {
+        self.slices.clear();
+    }
+
     /// What it has reached.
     #[must_use]
     pub fn summary(&self) -> Summary {
@@ -114,7 +130,7 @@ impl<'a> Side<'a> {
             generator_share: generator.as_secs_f64() / elapsed,
             busiest_thread_share: busiest.as_secs_f64() / elapsed,
             body_bytes: all.body_bytes as f64 / (all.answers.max(1)) as f64,
-            failures: all.failed(),
+            faults: all.faults(),
         }
     }
 
@@ -129,6 +145,16 @@ impl<'a> Side<'a> {
 const BUFFER_BYTES: usize = 64 * 1024;
 
 impl Slice {
+    fn since(
+        server: &Server,
+        outcome: Outcome,
+        before: &CpuTime,
+        own_before: &CpuTime,
+    ) -> anyhow::Result<Self> {
+        let (after, own_after) = (server.cpu()?, CpuTime::own()?);
+        Ok(Self { outcome, server: after.since(before), generator: own_after.since(own_before).total() })
+    }
+
     /// CPU time of the server per answer, in microseconds.
     #[must_use]
     pub fn cpu_us(&self) -> f64 {
@@ -148,8 +174,7 @@ pub async fn slice(
 ) -> anyhow::Result<Slice> {
     let (before, own_before) = (server.cpu()?, CpuTime::own()?);
     let outcome = closed(pool, workload, duration).await?;
-    let (after, own_after) = (server.cpu()?, CpuTime::own()?);
-    Ok(Slice { outcome, server: after.since(&before), generator: own_after.since(&own_before).total() })
+    Slice::since(server, outcome, &before, &own_before)
 }
 
 /// Runs all sides in turn, several rounds. Every other round goes backwards, so that no side always follows the same one.

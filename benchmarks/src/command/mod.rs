@@ -34,7 +34,7 @@ options of all measuring commands:
   --instances N     size of the usual registry (default 10000)
   --seed N          seed of all data (default 1)
   --quick           short slices, few rounds
-  --minutes N       suite: no part begins after that time (default 39, with --quick 2.9)
+  --minutes N       suite: no part begins after that time (default 38.5, with --quick 2.9)
   --json FILE       write the figures there too";
 
 /// Runs a command.

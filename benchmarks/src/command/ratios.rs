@@ -3,7 +3,9 @@
 use heureka_bench::fleet::Fleet;
 use heureka_bench::report::{Figure, table};
 use heureka_bench::scenarios::operations::Operation;
-use heureka_bench::scenarios::{Plan, baseline, churn, idle, memory, setup, start, visibility, waiting};
+use heureka_bench::scenarios::{
+    Plan, baseline, churn, idle, memory, newcomers, setup, start, visibility, waiting,
+};
 
 use super::arguments::Arguments;
 use super::plan;
@@ -26,7 +28,7 @@ async fn measure(plan: &Plan, arguments: &Arguments) -> anyhow::Result<Vec<Figur
     }
     if arguments.wants("memory") {
         let server = plan.launcher.heureka(&[])?;
-        let filled = memory::filled(plan, &server, plan.instances, &mut memory::section()).await?;
+        let filled = memory::filled(plan, &server, plan.instances).await?;
         figures.extend(filled.figures(4096.0));
     }
     let fleet = Fleet::new(plan.seed, plan.instances);
@@ -39,17 +41,20 @@ async fn measure(plan: &Plan, arguments: &Arguments) -> anyhow::Result<Vec<Figur
         }
     }
     if arguments.wants("idle") {
-        figures.extend(idle::quiet(plan, &server, &fleet).await?);
+        figures.extend(idle::quiet(plan, &server, &fleet).await?.figures);
     }
     if arguments.wants("visible") {
         figures.extend(visibility::writes(plan, &server, &fleet, 0.0).await?);
         figures.extend(visibility::writes(plan, &server, &fleet, 500.0).await?);
     }
     if arguments.wants("churn") {
-        figures.push(churn::full_fetches(plan, &server, &fleet, 500.0).await?);
+        let servers = std::slice::from_ref(&server);
+        let courses = churn::full_fetches(plan, servers, &fleet, 500.0, plan.rhythm.rounds).await?;
+        figures.extend(courses.iter().map(|course| course.figure(500.0)));
     }
     if arguments.wants("register") {
         figures.push(baseline::against_baseline(plan, &server, &fleet, Operation::Register).await?);
+        figures.push(newcomers::against_baseline(plan, &server).await?);
     }
     Ok(figures)
 }

@@ -68,6 +68,15 @@ impl Fleet {
         Self { seed, apps: vec![app], len: instances }
     }
 
+    /// The same with other names of applications, and so other instances: for what stands beside a usual fleet.
+    #[must_use]
+    pub fn of_others(mut self) -> Self {
+        for app in &mut self.apps {
+            app.name.insert_str(0, "other-");
+        }
+        self
+    }
+
     /// Number of instances.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -119,6 +128,13 @@ mod tests {
             assert_eq!(fleet.app_of(0).name, fleet.apps()[0].name);
             assert_eq!(fleet.app_of(instances - 1).name, fleet.apps()[apps - 1].name);
         }
+    }
+
+    #[test]
+    fn others_share_no_application_and_no_instance() {
+        let (fleet, others) = (Fleet::new(1, 100), Fleet::new(1, 100).of_others());
+        assert_ne!(fleet.apps()[0].name, others.apps()[0].name);
+        assert_ne!(fleet.record(0, 0).id, others.record(0, 0).id);
     }
 
     #[test]

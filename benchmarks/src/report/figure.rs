@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::numbers;
-use crate::measure::{Side, Summary, cpu_ratio, rate_ratio};
+use crate::load::Outcome;
+use crate::measure::{Side, Slice, Summary, cpu_ratio, rate_ratio};
+use crate::scenarios::warm_up;
 use crate::stats::Spread;
 
 /// Whether a goal is reached.
@@ -41,6 +43,8 @@ pub struct Figure {
     pub sides: Vec<Summary>,
 }
 
+/// Resident memory that a server may take, in terms of Java's.
+const MEMORY_OF_JAVA: f64 = 0.1;
 /// Above this share of a core a thread counts as the limit.
 const SATURATED: f64 = 0.9;
 
@@ -92,9 +96,8 @@ impl Figure {
             figure.remarks.push("the generator was the limit of the baseline: judged by CPU".to_owned());
         }
         for side in [&our, &their] {
-            if side.failures > 0 {
-                figure.verdict = Verdict::Open;
-                figure.remarks.push(format!("{}: {} wrong or missing answers", side.server, side.failures));
+            if let Some(faults) = &side.faults {
+                figure = figure.open(format!("{}: {faults}", side.server));
             }
         }
         figure.compared = format!("{}: {}", their.server, describe(&their));
@@ -112,7 +115,49 @@ impl Figure {
         if least.is_none() {
             figure.verdict = Verdict::Open;
         }
+        let costs: Vec<f64> = theirs.slices().iter().map(Slice::cpu_us).collect();
+        figure.unless_warming_up(warm_up::still_falling(&costs))
+    }
+
+    /// Our resident bytes against Java's, of which they may be a tenth.
+    #[must_use]
+    pub fn memory_against_java(name: &str, ours: f64, java: f64) -> Self {
+        let mut figure =
+            Self::at_most(name, numbers::bytes(ours), ours, java * MEMORY_OF_JAVA, "≤ 1/10 of Java");
+        figure.compared = format!("Java: {}, {:.1} x", numbers::bytes(java), java / ours.max(1.0));
         figure
+    }
+
+    /// The same figure without a verdict, and why.
+    #[must_use]
+    pub fn open(mut self, why: impl Into<String>) -> Self {
+        self.verdict = Verdict::Open;
+        self.remark(why)
+    }
+
+    /// The same figure, without a verdict if some request behind it was not answered rightly at the first attempt.
+    #[must_use]
+    pub fn checked(self, what: &str, outcome: &Outcome) -> Self {
+        match outcome.faults() {
+            Some(faults) => self.open(format!("{what}: {faults}")),
+            None => self,
+        }
+    }
+
+    /// The same figure, without a verdict if some of its requests had to be sent twice.
+    #[must_use]
+    pub fn checked_resent(self, what: &str, resent: u64) -> Self {
+        if resent == 0 { self } else { self.open(format!("{what}: {resent} sent twice")) }
+    }
+
+    /// The same figure, not taken for good if the other side was still getting faster: microseconds of CPU per answer, in the first
+    /// and the last third.
+    #[must_use]
+    pub fn unless_warming_up(self, falling: Option<(f64, f64)>) -> Self {
+        let Some((first, last)) = falling else { return self };
+        let why = format!("Java was not steady: {first:.0} µs CPU per answer at first, {last:.0} at last");
+        // A goal that is missed beside a slow start is missed beside a fast one too.
+        if self.verdict == Verdict::Met { self.open(why) } else { self.remark(why) }
     }
 
     /// The same figure with a remark.

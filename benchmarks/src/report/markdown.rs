@@ -25,7 +25,8 @@ pub fn table(figures: &[Figure]) -> String {
         let verdict = match figure.verdict {
             Verdict::Met => "yes",
             Verdict::Missed => "**no**",
-            Verdict::Open => "",
+            Verdict::Open if figure.goal.is_empty() => "",
+            Verdict::Open => "open",
         };
         let Figure { measured, compared, goal, .. } = figure;
         let (rate, cpu) = (share(figure.ratio), share(figure.cpu_ratio));

@@ -27,6 +27,12 @@ impl Section {
         Self { title: title.to_owned(), text: text.to_owned(), columns, rows: Vec::new() }
     }
 
+    /// Adds a sentence to the text.
+    pub fn note(&mut self, sentence: &str) {
+        self.text.push(' ');
+        self.text.push_str(sentence);
+    }
+
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());

@@ -7,7 +7,7 @@ use super::operations::Operation;
 use super::setup;
 use super::waiting;
 use crate::fleet::Fleet;
-use crate::measure::{Side, interleave};
+use crate::measure::{Rhythm, Side, interleave};
 use crate::report::{Figure, numbers};
 use crate::servers::Server;
 
@@ -62,13 +62,19 @@ pub async fn against_java(
     fleet: &Fleet,
     operation: Operation,
 ) -> anyhow::Result<Figure> {
+    if operation == Operation::Delta {
+        waiting::until_delta_is_small(java).await?;
+        waiting::until_delta_is_small(ours).await?;
+    }
     let workload = operation.workload(fleet, plan.seed);
     let connections = operation.connections();
     let mut sides = [
         Side::new(ours, connections, workload.clone()).await?,
         Side::new(java, connections, workload).await?,
     ];
-    interleave(&mut sides, plan.rhythm).await?;
+    // Where nothing is asked for, fewer rounds do.
+    let rounds = if operation.has_goal_against_java() { plan.rhythm.rounds } else { plan.count(2, 3) };
+    interleave(&mut sides, Rhythm { rounds, ..plan.rhythm }).await?;
     Ok(Figure::times(
         &format!("{} against Java", operation.name()),
         &sides[0],

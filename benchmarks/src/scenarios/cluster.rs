@@ -7,7 +7,7 @@ use super::Plan;
 use super::setup;
 use super::waiting;
 use crate::fleet::Fleet;
-use crate::load::{Pool, Workload, open};
+use crate::load::{Outcome, Pool, Workload, open};
 use crate::report::{Figure, Section, numbers};
 use crate::servers::Server;
 use crate::stats::Spread;
@@ -34,9 +34,10 @@ pub fn section() -> Section {
     )
 }
 
-/// CPU per heartbeat, in microseconds, round by round.
+/// CPU per heartbeat, in microseconds, round by round, and all heartbeats.
 #[derive(Default)]
 struct Costs {
+    beats: Outcome,
     alone: Vec<f64>,
     sending: Vec<f64>,
     receiving: Vec<f64>,
@@ -72,7 +73,7 @@ pub async fn of_heartbeats(plan: &Plan, instances: usize, section: &mut Section)
     let mut figure = Figure::at_most(name, receiving, ratios.median, SHARE, "≤ 30 %");
     figure.compared = format!("direct: {direct}");
     figure.measured += &format!(", {}", numbers::percent(ratios.median));
-    Ok(figure)
+    Ok(figure.checked("heartbeats", &costs.beats))
 }
 
 async fn measure(
@@ -91,13 +92,17 @@ async fn measure(
     }
     let mut costs = Costs::default();
     let all = [alone, &nodes[0], &nodes[1]];
-    for _ in 0..plan.count(2, 5) {
+    for _ in 0..plan.count(2, 4) {
         let quiet = used_by(&all, tokio::time::sleep(time)).await?.0;
         let (direct, outcome) = used_by(&all, open(&mut to_alone, beats, rate, time)).await?;
-        let count = outcome?.answers.max(1) as f64;
+        let outcome = outcome?;
+        costs.beats.add(&outcome);
+        let count = outcome.answers.max(1) as f64;
         costs.alone.push((direct[0] - quiet[0]).max(0.0) / count);
         let (replicated, outcome) = used_by(&all, open(&mut to_cluster, beats, rate, time)).await?;
-        let count = outcome?.answers.max(1) as f64;
+        let outcome = outcome?;
+        costs.beats.add(&outcome);
+        let count = outcome.answers.max(1) as f64;
         costs.sending.push((replicated[1] - quiet[1]).max(0.0) / count);
         costs.receiving.push((replicated[2] - quiet[2]).max(0.0) / count);
     }

@@ -7,6 +7,7 @@ use super::setup;
 use crate::fleet::Fleet;
 use crate::report::{Figure, Plot, Section, Series, numbers};
 use crate::servers::{Memory, Server};
+use crate::stats::Spread;
 
 /// Time for buffers of the filling to be given back.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -17,10 +18,13 @@ const MB: f64 = 1024.0 * 1024.0;
 pub fn section() -> Section {
     Section::new(
         "Memory",
-        "Resident memory of a fresh server, then with a fleet registered and JSON, full, gzip, in use; 2 s after the first read.",
+        "Resident memory of a fresh server, then with a fleet registered and JSON, full, gzip, in use; 2 s after the first read; \
+         medians of so many servers. No server is warmed up: a JVM that has worked for a while has a larger heap, so this is the \
+         least that Java takes. The memory of both in operation is among the figures.",
         &[
             "server",
             "instances",
+            "servers",
             "empty",
             "filled",
             "per instance",
@@ -34,12 +38,7 @@ pub fn section() -> Section {
 ///
 /// # Errors
 /// If the server fails.
-pub async fn filled(
-    plan: &Plan,
-    server: &Server,
-    instances: usize,
-    section: &mut Section,
-) -> anyhow::Result<Filled> {
+pub async fn filled(plan: &Plan, server: &Server, instances: usize) -> anyhow::Result<Filled> {
     let empty = server.memory()?;
     let fleet = Fleet::new(plan.seed, instances);
     setup::register_all(server.address(), &fleet).await?;
@@ -49,22 +48,35 @@ pub async fn filled(
     tokio::time::sleep(SETTLE).await;
     let filled = server.memory()?;
     let each = |memory: &Memory| memory.resident.saturating_sub(empty.resident) as f64 / instances as f64;
-    let found = Filled {
+    Ok(Filled {
         instances,
         empty: empty.resident as f64,
         filled: filled.resident as f64,
         each: each(&filled),
+        each_unread: each(&registered),
+        peak: filled.peak as f64,
+    })
+}
+
+/// The medians of several servers of one kind, as a row; and they themselves.
+pub fn row(name: &str, servers: &[Filled], section: &mut Section) -> Filled {
+    let median = |value: fn(&Filled) -> f64| Spread::of(servers.iter().map(value)).median;
+    let found = Filled {
+        instances: servers.first().map_or(0, |filled| filled.instances),
+        empty: median(|filled| filled.empty),
+        filled: median(|filled| filled.filled),
+        each: median(|filled| filled.each),
+        each_unread: median(|filled| filled.each_unread),
+        peak: median(|filled| filled.peak),
     };
-    section.row([
-        server.name.clone(),
-        numbers::count(instances as f64),
-        numbers::bytes(found.empty),
-        numbers::bytes(found.filled),
-        numbers::bytes(found.each),
-        numbers::bytes(each(&registered)),
-        numbers::bytes(filled.peak as f64),
-    ]);
-    Ok(found)
+    section.row(
+        [name.to_owned(), numbers::count(found.instances as f64), servers.len().to_string()]
+            .into_iter()
+            .chain(
+                [found.empty, found.filled, found.each, found.each_unread, found.peak].map(numbers::bytes),
+            ),
+    );
+    found
 }
 
 /// What was found for one number of instances.
@@ -78,6 +90,10 @@ pub struct Filled {
     pub filled: f64,
     /// Bytes per instance on top of the empty server.
     pub each: f64,
+    /// The same before anybody has read.
+    pub each_unread: f64,
+    /// The most that was resident.
+    pub peak: f64,
 }
 
 impl Filled {

@@ -9,6 +9,7 @@ pub mod deploy;
 pub mod fleet;
 pub mod idle;
 pub mod memory;
+pub mod newcomers;
 pub mod operations;
 pub mod outage;
 mod probes;
@@ -47,6 +48,14 @@ impl Plan {
     #[must_use]
     pub fn duration(&self, quick_ms: u64, full_ms: u64) -> Duration {
         Duration::from_millis(if self.is_quick { quick_ms } else { full_ms })
+    }
+
+    /// A full plan without servers.
+    #[cfg(test)]
+    fn for_tests() -> Self {
+        let launcher = Launcher { heureka: "heureka".into(), java: None, java_options: Vec::new() };
+        let rhythm = Rhythm { rounds: 7, slice: Duration::from_secs(1) };
+        Self { launcher, seed: 1, instances: 10_000, rhythm, is_quick: false }
     }
 
     /// One of two counts.

@@ -58,9 +58,16 @@ impl Operation {
         match self {
             Self::Heartbeat => Goals { of_baseline: 0.85, of_java: Some(20.0) },
             Self::Register => Goals { of_baseline: 0.60, of_java: Some(15.0) },
-            Self::Full => Goals { of_baseline: 0.90, of_java: Some(5.0) },
+            // Five times Java is asked for under churn, which `churn` measures.
+            Self::Full => Goals { of_baseline: 0.90, of_java: None },
             Self::Delta | Self::App | Self::Vip => Goals { of_baseline: 0.85, of_java: None },
         }
+    }
+
+    /// True if a multiple of Java's rate is asked for, here or under churn.
+    #[must_use]
+    pub fn has_goal_against_java(self) -> bool {
+        self == Self::Full || self.goals().of_java.is_some()
     }
 
     /// The handler that it is compared with.

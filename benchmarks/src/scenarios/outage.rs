@@ -95,9 +95,10 @@ pub async fn of_peer(plan: &Plan, instances: usize, section: &mut Section) -> an
         })
         .await?;
     peer.process.stop();
+    let mut resent = 0;
     let absence = async {
         tokio::time::sleep(away(plan) / 2).await;
-        change(&here, &fleet).await?;
+        resent = change(&here, &fleet).await?;
         tokio::time::sleep(away(plan) / 2).await;
         Ok(())
     };
@@ -105,12 +106,12 @@ pub async fn of_peer(plan: &Plan, instances: usize, section: &mut Section) -> an
     let mut peer = sites.spawn_heureka(&plan.launcher, 1, &options)?;
     let mut answered = Duration::ZERO;
     let mut equal = Duration::ZERO;
-    load.during(async {
+    let returning = async {
         answered = waiting::until_complete(&mut peer, 1, PATIENCE).await?;
         equal = until_equal(&here, &peer).await?;
         Ok(())
-    })
-    .await?;
+    };
+    let back = load.during(returning).await?;
     section.row([
         "Heureka".to_owned(),
         numbers::count(instances as f64),
@@ -121,27 +122,28 @@ pub async fn of_peer(plan: &Plan, instances: usize, section: &mut Section) -> an
         numbers::millis(answered.as_secs_f64() * 1000.0),
         numbers::millis(equal.as_secs_f64() * 1000.0),
     ]);
-    Ok(figures(instances, &before, &meanwhile, equal))
+    let figures = figures(instances, &[before, meanwhile, back], equal).into_iter();
+    Ok(figures.map(|figure| figure.checked_resent("changes", resent)).collect())
 }
 
 fn core(share: f64) -> String {
     format!("{:.1} % of a core", share * 100.0)
 }
 
-fn figures(instances: usize, before: &Stretch, meanwhile: &Stretch, equal: Duration) -> Vec<Figure> {
+fn figures(instances: usize, stretches: &[Stretch; 3], equal: Duration) -> Vec<Figure> {
+    let [before, meanwhile, back] = stretches;
     let size = numbers::count(instances as f64);
     let each = (meanwhile.bytes - before.bytes).max(0.0) / instances as f64;
     let name = format!("memory for a peer that is away, for each of {size} instances");
     let mut memory = Figure::at_most(&name, numbers::bytes(each), each, BYTES_EACH, "≤ 200 B");
     memory.compared = format!("CPU {} → {}", core(before.core_share), core(meanwhile.core_share));
-    for (when, beats) in [("before", &before.beats), ("meanwhile", &meanwhile.beats)] {
-        if beats.failed() > 0 {
-            memory.remarks.push(format!("heartbeats that failed {when}: {:?}", beats.failures));
-        }
-    }
+    let memory =
+        memory.checked("heartbeats before", &before.beats).checked("heartbeats meanwhile", &meanwhile.beats);
     let seconds = equal.as_secs_f64();
     let name = format!("peer back with {size} instances → equal");
-    vec![memory, Figure::at_most(&name, format!("{seconds:.1} s"), seconds, EQUAL_SECS, "≤ 30 s")]
+    let equal = Figure::at_most(&name, format!("{seconds:.1} s"), seconds, EQUAL_SECS, "≤ 30 s");
+    let equal = equal.checked("heartbeats meanwhile", &meanwhile.beats);
+    vec![memory, equal.checked("heartbeats after", &back.beats)]
 }
 
 /// Heartbeats of all instances that are not cancelled, at their own rate.
@@ -183,8 +185,8 @@ fn beats(fleet: &Fleet) -> Rc<dyn Workload> {
     Rc::new(Generated { write, expected_status: 200 })
 }
 
-/// What happens while the peer is away.
-async fn change(server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
+/// What happens while the peer is away; says how many changes had to be sent twice.
+async fn change(server: &Server, fleet: &Fleet) -> anyhow::Result<u64> {
     let mut connection = Connection::new(server.address(), 16 * 1024);
     let (mut scratch, mut request) = (Vec::new(), Vec::new());
     let mut send = async |write: &mut dyn FnMut(&mut Vec<u8>)| -> anyhow::Result<()> {
@@ -202,7 +204,7 @@ async fn change(server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
         send(&mut |out| writer.register(&record(RENEWED, 1), &mut scratch, out)).await?;
         send(&mut |out| writer.set_status(&record(TAKEN_OUT, 0), "OUT_OF_SERVICE", out)).await?;
     }
-    Ok(())
+    Ok(connection.resent())
 }
 
 /// Waits until both show the same; the time from the start of the peer's process.

@@ -1,13 +1,14 @@
 //! Workloads of a fleet, and how a server is filled with it.
 
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::rc::Rc;
 
 use anyhow::{Context, ensure};
 
 use crate::fleet::Fleet;
 use crate::http::{Connection, RequestWriter};
-use crate::load::{Pool, Prepared, Workload, send_all};
+use crate::load::{Generated, Pool, Prepared, Workload, send_all};
 use crate::random::Random;
 use crate::servers::Server;
 
@@ -49,6 +50,30 @@ pub fn registrations(fleet: &Fleet, seed: u64, generation: u32) -> Rc<dyn Worklo
     Rc::new(prepared)
 }
 
+/// Registrations of all instances, each time round a newer one.
+#[must_use]
+pub fn renewals(fleet: &Fleet) -> Rc<dyn Workload> {
+    let fleet = fleet.clone();
+    let scratch = std::cell::RefCell::new(Vec::new());
+    let write = move |number: u64, out: &mut Vec<u8>| {
+        let size = fleet.len() as u64;
+        let (round, instance) = (number / size, (number.wrapping_mul(7_919) % size) as usize);
+        let record = fleet.record(instance, u32::try_from(round + 1).unwrap_or(u32::MAX));
+        RequestWriter::SPRING.register(&record, &mut scratch.borrow_mut(), out);
+    };
+    Rc::new(Generated { write, expected_status: 204 })
+}
+
+/// Cancellations of a fleet, each instance once in a round.
+#[must_use]
+pub fn cancels(fleet: &Fleet) -> Rc<dyn Workload> {
+    let mut prepared = Prepared::new(200);
+    for instance in 0..fleet.len() {
+        prepared.add(|out| RequestWriter::SPRING.cancel(&fleet.record(instance, 0), out));
+    }
+    Rc::new(prepared)
+}
+
 /// One `GET`, over and over.
 #[must_use]
 pub fn get(path: &str) -> Rc<dyn Workload> {
@@ -78,20 +103,29 @@ pub async fn fill_at(address: SocketAddr, fleet: &Fleet) -> anyhow::Result<()> {
 /// # Errors
 /// As for [`fill`].
 pub async fn register_all(address: SocketAddr, fleet: &Fleet) -> anyhow::Result<()> {
-    let registrations = Rc::new(crate::load::Generated {
+    register(address, fleet, 0..fleet.len()).await
+}
+
+/// Registers some instances of a fleet; checks that every one was accepted.
+///
+/// # Errors
+/// As for [`fill`].
+pub async fn register(address: SocketAddr, fleet: &Fleet, instances: Range<usize>) -> anyhow::Result<()> {
+    let count = instances.len() as u64;
+    let registrations = Rc::new(Generated {
         expected_status: 204,
         write: {
             let fleet = fleet.clone();
             let scratch = std::cell::RefCell::new(Vec::new());
             move |number: u64, out: &mut Vec<u8>| {
-                let record = fleet.record((number % fleet.len() as u64) as usize, 0);
+                let record = fleet.record(instances.start + number as usize, 0);
                 RequestWriter::SPRING.register(&record, &mut scratch.borrow_mut(), out);
             }
         },
     });
     let workload: Rc<dyn Workload> = registrations;
     let mut pool = Pool::open(address, CONNECTIONS, 4096).await?;
-    let outcome = send_all(&mut pool, &workload, fleet.len() as u64).await?;
+    let outcome = send_all(&mut pool, &workload, count).await?;
     ensure!(outcome.failed() == 0, "registrations were refused: {:?}", outcome.failures);
     Ok(())
 }
@@ -168,3 +202,19 @@ pub const SHORT_DELTA: [&str; 2] = [
     "--eureka.server.retention-time-in-m-s-in-delta-queue=3000",
     "--eureka.server.delta-retention-timer-interval-in-ms=1000",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_is_newer() {
+        let fleet = Fleet::new(1, 100);
+        let workload = renewals(&fleet);
+        let (mut one, mut two) = (Vec::new(), Vec::new());
+        let first = workload.request(3, &mut one);
+        let second = workload.request(103, &mut two);
+        assert!(memchr::memmem::find(first, b"\"deployment\":\"1\"").is_some());
+        assert!(memchr::memmem::find(second, b"\"deployment\":\"2\"").is_some());
+    }
+}

@@ -1,15 +1,10 @@
 //! What snapshots cost: rates with and without them, disk, memory.
 
-use std::rc::Rc;
-
-use anyhow::ensure;
-
 use super::Plan;
 use super::setup;
 use super::waiting::{gauge, until_written};
 use crate::fleet::Fleet;
-use crate::http::RequestWriter;
-use crate::load::{Generated, Pool, Workload, open};
+use crate::load::{Outcome, Pool, open};
 use crate::measure::Side;
 use crate::report::{Figure, Section, numbers};
 use crate::servers::{Folder, Server};
@@ -64,7 +59,7 @@ pub async fn costs(plan: &Plan, report: Report<'_>) -> anyhow::Result<()> {
     report.figures.push(rates(plan, &with, &without, &fleet, Kind::Register).await?);
     report.figures.push(rates(plan, &with, &without, &fleet, Kind::Heartbeat).await?);
     drop(without);
-    churn(plan, &with, &fleet).await?;
+    let renewed = churn(plan, &with, &fleet).await?;
     until_written(&with, plan.duration(4_000, 60_000)).await?;
     // Sizes are taken by the node every 30 s; files are counted here.
     let live = gauge(&with, "eureka_snapshot_live_bytes").await?;
@@ -82,7 +77,7 @@ pub async fn costs(plan: &Plan, report: Report<'_>) -> anyhow::Result<()> {
     let mut figure =
         Figure::at_most(&name, format!("{factor:.1} x of what lives"), factor, DISK_FACTOR, "≤ 3 x");
     figure.compared = format!("{} for {}", numbers::bytes(disk), numbers::bytes(live));
-    report.figures.push(figure);
+    report.figures.push(figure.checked("registrations", &renewed));
     Ok(())
 }
 
@@ -135,39 +130,8 @@ async fn rates(
 }
 
 /// Every instance registers anew, several times, at a rate that the writer can follow.
-async fn churn(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
-    let time = plan.duration(3_000, 30_000);
+async fn churn(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow::Result<Outcome> {
+    let time = plan.duration(3_000, 20_000);
     let mut pool = Pool::open(server.address(), setup::CONNECTIONS, 4096).await?;
-    let outcome = open(&mut pool, &renewals(fleet), 10_000.0, time).await?;
-    ensure!(outcome.answers > 0, "registrations were refused: {:?}", outcome.failures);
-    Ok(())
-}
-
-/// Registrations of all instances, each time round a newer one.
-fn renewals(fleet: &Fleet) -> Rc<dyn Workload> {
-    let fleet = fleet.clone();
-    let scratch = std::cell::RefCell::new(Vec::new());
-    let write = move |number: u64, out: &mut Vec<u8>| {
-        let size = fleet.len() as u64;
-        let (round, instance) = (number / size, (number.wrapping_mul(7_919) % size) as usize);
-        let record = fleet.record(instance, u32::try_from(round + 1).unwrap_or(u32::MAX));
-        RequestWriter::SPRING.register(&record, &mut scratch.borrow_mut(), out);
-    };
-    Rc::new(Generated { write, expected_status: 204 })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_round_is_newer() {
-        let fleet = Fleet::new(1, 100);
-        let workload = renewals(&fleet);
-        let (mut one, mut two) = (Vec::new(), Vec::new());
-        let first = workload.request(3, &mut one);
-        let second = workload.request(103, &mut two);
-        assert!(memchr::memmem::find(first, b"\"deployment\":\"1\"").is_some());
-        assert!(memchr::memmem::find(second, b"\"deployment\":\"2\"").is_some());
-    }
+    open(&mut pool, &setup::renewals(fleet), 10_000.0, time).await
 }

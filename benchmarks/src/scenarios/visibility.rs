@@ -9,7 +9,7 @@ use super::Plan;
 use super::setup;
 use crate::fleet::Fleet;
 use crate::http::{Connection, RequestWriter};
-use crate::load::{Pool, beside};
+use crate::load::{Outcome, Pool, beside};
 use crate::random::Random;
 use crate::report::{Figure, numbers};
 use crate::servers::Server;
@@ -27,6 +27,8 @@ struct Delays {
     lists: Vec<f64>,
     /// Reads of the instance right after the write's answer that did not show it.
     stale: usize,
+    /// Requests of the watcher that had to be sent twice.
+    resent: u64,
 }
 
 /// Writes one instance after the other and looks for each; while `background` registrations a second come in.
@@ -39,17 +41,21 @@ pub async fn writes(
     fleet: &Fleet,
     background: f64,
 ) -> anyhow::Result<Vec<Figure>> {
-    let samples = plan.count(15, 150);
+    let samples = plan.count(15, 120);
     let registrations = setup::registrations(fleet, plan.seed ^ 2, 0);
     let mut delays = Delays::default();
-    if background > 0.0 {
+    let watching = watch(plan.seed, ours, fleet, samples, &mut delays);
+    let writes = if background > 0.0 {
         let mut writers = Pool::open(ours.address(), 16, 4096).await?;
-        let watching = watch(plan.seed, ours, fleet, samples, &mut delays);
-        beside(&mut writers, &registrations, background, watching).await?;
+        beside(&mut writers, &registrations, background, watching).await?.1
     } else {
-        watch(plan.seed, ours, fleet, samples, &mut delays).await?;
-    }
-    Ok(figures(&mut delays, samples, background))
+        watching.await?;
+        Outcome::default()
+    };
+    let resent = delays.resent;
+    let figures = figures(&mut delays, samples, background).into_iter();
+    let figures = figures.map(|figure| figure.checked("registrations beside it", &writes));
+    Ok(figures.map(|figure| figure.checked_resent("writes and looks", resent)).collect())
 }
 
 fn figures(delays: &mut Delays, samples: usize, background: f64) -> Vec<Figure> {
@@ -118,6 +124,7 @@ async fn watch(
         // Writes must fall into all parts of the merge window.
         tokio::time::sleep(Duration::from_millis(random.below(120))).await;
     }
+    delays.resent = connection.resent();
     Ok(())
 }
 

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
-use super::setup::{fetch, fetch_at, fetch_outside, text_after, text_of};
+use super::setup::{fetch, fetch_at, fetch_outside, register, text_after, text_of};
+use crate::fleet::Fleet;
 use crate::servers::Server;
 
 /// The hash code of a document, which counts instances by status.
@@ -75,6 +76,52 @@ pub async fn until_delta_is_empty(server: &Server, patience: Duration) -> anyhow
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
     Ok(())
+}
+
+/// How many instances a server lists, by the hash code of its delta.
+///
+/// # Errors
+/// If it fails or shows none.
+pub async fn count_of(server: &Server) -> anyhow::Result<usize> {
+    Ok(count_in(&hash_of(server).await?))
+}
+
+/// The sum of the counts of all states, as in `DOWN_1_OUT_OF_SERVICE_2_UP_9_`.
+fn count_in(hash: &str) -> usize {
+    hash.split('_').filter_map(|word| word.parse::<usize>().ok()).sum()
+}
+
+/// Waits until the delta of a server that was started with `SHORT_DELTA` shows no more than one instance of a fleet that has just
+/// registered. A Java server keeps the delta that it has made while it filled until something changes, so one instance
+/// registers once more; then it takes up to 30 s until its lists are made again.
+///
+/// # Errors
+/// If the server fails or the delta never becomes small.
+pub async fn until_delta_is_settled(server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
+    renew_delta(server, fleet).await?;
+    until_delta_is_small(server).await
+}
+
+/// Waits until the delta shows no more than one instance or two.
+///
+/// # Errors
+/// If the server fails or the delta never becomes small.
+pub async fn until_delta_is_small(server: &Server) -> anyhow::Result<()> {
+    let started = Instant::now();
+    while fetch(server, "apps/delta").await?.len() > 4_000 {
+        ensure!(started.elapsed() < Duration::from_secs(45), "the delta of {} stays large", server.name);
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    Ok(())
+}
+
+/// The first half of it: what lets a Java server make its delta anew, which it does within 30 s.
+///
+/// # Errors
+/// If the server fails.
+pub async fn renew_delta(server: &Server, fleet: &Fleet) -> anyhow::Result<()> {
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    register(server.address(), fleet, 0..1).await
 }
 
 /// Waits until the list of an application shows so many instances.
@@ -164,6 +211,7 @@ mod tests {
             r#"{"applications":{"versions__delta":"3","apps__hashcode":"DOWN_1_UP_9_","application":[]}}"#;
         assert_eq!(hash_in(text), Some("DOWN_1_UP_9_"));
         assert_eq!(hash_in("{}"), None);
+        assert_eq!(count_in("DOWN_1_OUT_OF_SERVICE_2_UP_9_"), 12);
     }
 
     #[test]

@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 
 use super::Plan;
 use super::operations::Operation;
+use super::setup;
 use crate::fleet::Fleet;
 use crate::load::{Pool, Workload};
 use crate::measure::slice;
 use crate::report::numbers;
 use crate::servers::Server;
+use crate::stats::Spread;
 
 /// Costs of this many slices in a row must lie close together.
 const STEADY: usize = 3;
@@ -22,6 +24,9 @@ const SPREAD: f64 = 1.15;
 /// A cost that falls by this factor or more from each slice to the next is still on its way, however close they are.
 const FALLING: f64 = 0.97;
 
+/// A cost that is lower by this factor at the end of a measurement than at its start was measured too early.
+const STILL_FALLING: f64 = 0.9;
+
 /// How a warm-up went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarmUp {
@@ -29,17 +34,17 @@ pub struct WarmUp {
     pub time: Duration,
     /// How often every call was tried.
     pub rounds: usize,
-    /// Microseconds of CPU per heartbeat in the first and the last slice.
-    pub heartbeat_us: (f64, f64),
+    /// The first call, and microseconds of CPU for each of it in the first and the last slice.
+    pub cost_us: (String, f64, f64),
     /// Calls whose cost had not come to rest.
-    pub moving: Vec<&'static str>,
+    pub moving: Vec<String>,
 }
 
 impl WarmUp {
     /// In words.
     #[must_use]
     pub fn describe(&self) -> String {
-        let (first, last) = self.heartbeat_us;
+        let (name, first, last) = &self.cost_us;
         let rest = match self.moving.as_slice() {
             [] => "every call's CPU time per answer stood still".to_owned(),
             moving => {
@@ -47,35 +52,64 @@ impl WarmUp {
             }
         };
         let (time, rounds) = (self.time.as_secs_f64(), self.rounds);
-        let (first, last) = (numbers::count(first), numbers::count(last));
+        let (first, last) = (numbers::count(*first), numbers::count(*last));
         format!(
-            "{time:.0} s, {rounds} rounds, a heartbeat took {first} µs CPU at first and {last} at last; {rest}"
+            "{time:.0} s, {rounds} rounds, {name} took {first} µs CPU at first and {last} at last; {rest}"
         )
     }
 }
 
 /// One call and what it has cost so far.
-struct Course {
-    operation: Operation,
+pub struct Course {
+    name: String,
     pool: Pool,
     workload: Rc<dyn Workload>,
     costs: Vec<f64>,
 }
 
-/// Loads a server with every call in turn until all their costs stand still or the time is over.
+impl Course {
+    /// A call by its requests.
+    ///
+    /// # Errors
+    /// If the server cannot be reached.
+    pub async fn new(name: &str, server: &Server, workload: Rc<dyn Workload>) -> anyhow::Result<Self> {
+        let pool = Pool::open(server.address(), setup::CONNECTIONS, 64 * 1024).await?;
+        Ok(Self { name: name.to_owned(), pool, workload, costs: Vec::new() })
+    }
+}
+
+/// Loads a server with these operations in turn until all their costs stand still or the time is over.
 ///
 /// # Errors
 /// If the server fails.
-pub async fn until_steady(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow::Result<WarmUp> {
-    let started = Instant::now();
-    let patience = plan.duration(7_000, 80_000);
-    let length = plan.duration(250, 1_500);
+pub async fn with_operations(
+    plan: &Plan,
+    server: &Server,
+    fleet: &Fleet,
+    operations: &[Operation],
+    patience: Duration,
+) -> anyhow::Result<WarmUp> {
     let mut courses = Vec::new();
-    for operation in Operation::ALL {
+    for operation in operations {
         let pool = Pool::open(server.address(), operation.connections(), 64 * 1024).await?;
-        let workload = operation.workload(fleet, plan.seed);
-        courses.push(Course { operation, pool, workload, costs: Vec::new() });
+        let (name, workload) = (operation.name().to_owned(), operation.workload(fleet, plan.seed));
+        courses.push(Course { name, pool, workload, costs: Vec::new() });
     }
+    until_steady(plan, server, courses, patience).await
+}
+
+/// The same with any calls.
+///
+/// # Errors
+/// If the server fails.
+pub async fn until_steady(
+    plan: &Plan,
+    server: &Server,
+    mut courses: Vec<Course>,
+    patience: Duration,
+) -> anyhow::Result<WarmUp> {
+    let started = Instant::now();
+    let length = plan.duration(250, 1_500);
     while started.elapsed() < patience && courses.iter().any(|course| !is_steady(&course.costs)) {
         for course in &mut courses {
             // The last round may be cut short: the time is a promise.
@@ -90,18 +124,29 @@ pub async fn until_steady(plan: &Plan, server: &Server, fleet: &Fleet) -> anyhow
 
 fn summary(courses: &[Course], time: Duration) -> WarmUp {
     let moving = courses.iter().filter(|course| !is_steady(&course.costs));
-    let heartbeat = courses.iter().find(|course| course.operation == Operation::Heartbeat);
-    let costs = heartbeat.map_or(&[][..], |course| &course.costs);
+    let (name, costs) =
+        courses.first().map_or(("nothing", &[][..]), |course| (course.name.as_str(), &course.costs));
     let end = |cost: Option<&f64>| cost.copied().unwrap_or(0.0);
     WarmUp {
         time,
         rounds: costs.len(),
-        heartbeat_us: (end(costs.first()), end(costs.last())),
-        moving: moving.map(|course| course.operation.name()).collect(),
+        cost_us: (name.to_owned(), end(costs.first()), end(costs.last())),
+        moving: moving.map(|course| course.name.clone()).collect(),
     }
 }
 
-fn is_steady(costs: &[f64]) -> bool {
+/// The median costs of the first and the last third of a measurement, if they show that the server was still warming up.
+#[must_use]
+pub fn still_falling(costs: &[f64]) -> Option<(f64, f64)> {
+    let third = costs.len().div_ceil(3);
+    let median = |costs: &[f64]| Spread::of(costs.iter().copied()).median;
+    let (first, last) = (median(&costs[..third]), median(&costs[costs.len() - third..]));
+    (last < first * STILL_FALLING).then_some((first, last))
+}
+
+/// True if the last costs lie close together and do not fall from one to the next.
+#[must_use]
+pub fn is_steady(costs: &[f64]) -> bool {
     let Some(last) = costs.len().checked_sub(STEADY).map(|start| &costs[start..]) else { return false };
     let low = last.iter().copied().fold(f64::INFINITY, f64::min);
     let high = last.iter().copied().fold(0.0, f64::max);
@@ -127,12 +172,19 @@ mod tests {
     }
 
     #[test]
+    fn what_was_cheaper_at_the_end_than_at_the_start_was_measured_too_early() {
+        assert_eq!(still_falling(&[100.0, 120.0, 95.0, 99.0, 103.0, 98.0, 97.0]), None);
+        assert_eq!(still_falling(&[140.0, 130.0, 120.0, 110.0, 105.0, 100.0]), Some((135.0, 102.5)));
+        assert_eq!(still_falling(&[]), None);
+    }
+
+    #[test]
     fn a_warm_up_without_rest_says_which_calls() {
         let warm_up = WarmUp {
             time: Duration::from_secs(100),
             rounds: 7,
-            heartbeat_us: (300.0, 40.0),
-            moving: vec!["full", "vip"],
+            cost_us: ("heartbeat".to_owned(), 300.0, 40.0),
+            moving: vec!["full".to_owned(), "vip".to_owned()],
         };
         let text = warm_up.describe();
         assert!(text.contains("full, vip") && text.contains("100 s, 7 rounds"), "{text}");

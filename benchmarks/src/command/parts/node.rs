@@ -1,6 +1,8 @@
 //! Parts about one node: how it starts, how large it is, what its snapshots cost.
 
+use heureka_bench::report::{Figure, numbers};
 use heureka_bench::scenarios::{memory, restart, snapshots, start};
+use heureka_bench::stats::Spread;
 
 use super::Run;
 
@@ -8,10 +10,14 @@ impl Run<'_> {
     pub(super) fn start(&mut self) -> anyhow::Result<()> {
         let mut figure = start::cold(self.plan, 50.0)?;
         // In short runs the part `rates` says how long its Java server took.
-        if !self.plan.is_quick
-            && let Some(java) = self.java(&[])
-        {
-            figure.compared += &format!("; Java: {:.1} s", java.started_in.as_secs_f64());
+        let mut starts = Vec::new();
+        for _ in 0..if self.plan.is_quick { 0 } else { JAVA_STARTS } {
+            starts.extend(self.java(&[]).map(|java| java.started_in.as_secs_f64()));
+        }
+        if !starts.is_empty() {
+            let starts = Spread::of(starts);
+            figure.compared +=
+                &format!("; Java: {:.1} s (worst {:.1} s of {})", starts.median, starts.high, starts.count);
         }
         self.findings.figures.push(figure);
         Ok(())
@@ -42,9 +48,12 @@ impl Run<'_> {
         let section = self.findings.begin(memory::section());
         let (mut ours, mut java) = (Vec::new(), Vec::new());
         for &size in self.sizes(&[10_000], &[1_000, 10_000, 100_000, 1_000_000]) {
-            let server = plan.launcher.heureka(&[])?;
-            let filled = memory::filled(plan, &server, size, &mut self.findings.sections[section]).await?;
-            drop(server);
+            let mut servers = Vec::new();
+            for _ in 0..if plan.is_quick || size > 100_000 { 1 } else { 2 } {
+                let server = plan.launcher.heureka(&[])?;
+                servers.push(memory::filled(plan, &server, size).await?);
+            }
+            let filled = memory::row("Heureka", &servers, &mut self.findings.sections[section]);
             let [empty, each] = filled.figures(if size >= 100_000 { 2048.0 } else { 4096.0 });
             self.findings.figures.extend((size == 10_000).then_some(empty));
             self.findings.figures.extend((size >= 10_000).then_some(each));
@@ -52,12 +61,23 @@ impl Run<'_> {
         }
         // Beyond that its garbage collector is measured, not its records.
         for &size in self.sizes(&[], &[10_000, 100_000]) {
-            let Some(server) = self.java(&[]) else { break };
-            let filled = memory::filled(plan, &server, size, &mut self.findings.sections[section]).await;
-            match filled {
-                Ok(filled) => java.push(filled),
-                Err(error) => self.note_java("memory", Err(error)),
+            let mut servers = Vec::new();
+            for _ in 0..if size > 10_000 { 1 } else { 2 } {
+                let Some(server) = self.java(&[]) else { break };
+                match memory::filled(plan, &server, size).await {
+                    Ok(filled) => servers.push(filled),
+                    Err(error) => self.note_java("memory", Err(error)),
+                }
             }
+            if servers.is_empty() {
+                break;
+            }
+            let filled = memory::row("Java", &servers, &mut self.findings.sections[section]);
+            if let Some(our) = ours.iter().find(|our| our.instances == size) {
+                let name = format!("memory of a fresh server with {}", numbers::count(size as f64));
+                self.findings.figures.push(Figure::memory_against_java(&name, our.filled, filled.filled));
+            }
+            java.push(filled);
         }
         self.findings.plots.push(memory::plot(&[("Heureka".to_owned(), ours), ("Java".to_owned(), java)]));
         Ok(())
@@ -72,6 +92,8 @@ impl Run<'_> {
     }
 }
 
+/// Cold starts of Java.
+const JAVA_STARTS: usize = 5;
 /// Sizes of warm starts and what they may take, in milliseconds.
 const WARM: [(usize, f64); 2] = [(10_000, 100.0), (100_000, 500.0)];
 /// What a start from a peer may take, of any size up to 100,000, in milliseconds.

@@ -3,7 +3,9 @@
 use heureka_bench::fleet::Fleet;
 use heureka_bench::report::{Figure, Section, numbers};
 use heureka_bench::scenarios::operations::Operation;
-use heureka_bench::scenarios::{baseline, capacity, churn, idle, setup, visibility, waiting, warm_up};
+use heureka_bench::scenarios::{
+    baseline, capacity, churn, idle, newcomers, setup, visibility, waiting, warm_up,
+};
 use heureka_bench::servers::Server;
 
 use super::Run;
@@ -28,8 +30,36 @@ impl Run<'_> {
         // What is said about ours, and not about a comparison: a short run leaves Java out.
         let servers = if plan.is_quick { &servers[..1] } else { &servers[..] };
         self.churn(servers, &fleet).await?;
-        for server in servers {
-            self.findings.figures.extend(idle::quiet(plan, server, &fleet).await?);
+        self.idle(servers, &fleet).await
+    }
+
+    /// Both at the same time: nobody has much to do.
+    async fn idle(&mut self, servers: &[Server], fleet: &Fleet) -> anyhow::Result<()> {
+        let plan = self.plan;
+        if let Some(java) = servers.get(1) {
+            // Made anew within 30 s, before anybody reads deltas.
+            waiting::renew_delta(java, fleet).await?;
+        }
+        let theirs = async {
+            match servers.get(1) {
+                Some(java) => idle::quiet(plan, java, fleet).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let (ours, theirs) = tokio::join!(idle::quiet(plan, &servers[0], fleet), theirs);
+        let ours = ours?;
+        self.findings.figures.extend(ours.figures);
+        match theirs {
+            Ok(Some(java)) => {
+                let name = format!(
+                    "memory in operation with {} quiet instances",
+                    numbers::count(fleet.len() as f64)
+                );
+                self.findings.figures.extend(java.figures);
+                self.findings.figures.push(Figure::memory_against_java(&name, ours.resident, java.resident));
+            }
+            Ok(None) => {}
+            Err(error) => self.note_java("idle", Err(error)),
         }
         Ok(())
     }
@@ -38,8 +68,9 @@ impl Run<'_> {
         let started = format!("{:.1} s", java.started_in.as_secs_f64());
         self.findings.setting.push(("Java start".to_owned(), started));
         setup::fill(java, fleet).await?;
-        let warm_up = warm_up::until_steady(self.plan, java, fleet).await?;
-        self.findings.setting.push(("Java warm-up".to_owned(), warm_up.describe()));
+        let patience = self.plan.duration(7_000, 100_000);
+        let warm_up = warm_up::with_operations(self.plan, java, fleet, &Operation::ALL, patience).await?;
+        self.findings.setting.push(("Java warm-up before its rates".to_owned(), warm_up.describe()));
         Ok(())
     }
 
@@ -56,6 +87,24 @@ impl Run<'_> {
                     Err(error) => self.note_java(operation.name(), Err(error)),
                 }
             }
+            if operation == Operation::Register {
+                self.newcomers(servers, fleet).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Registrations again, of instances that nobody knows.
+    async fn newcomers(&mut self, servers: &[Server], fleet: &Fleet) -> anyhow::Result<()> {
+        self.findings.figures.push(newcomers::against_baseline(self.plan, &servers[0]).await?);
+        if let [ours, java] = servers {
+            match newcomers::against_java(self.plan, ours, java).await {
+                Ok(figure) => self.findings.figures.push(figure),
+                Err(error) => self.note_java("new instances", Err(error)),
+            }
+            // While the next calls are measured its delta is made anew, so that nobody waits for it before its own turn.
+            let renewed = waiting::renew_delta(java, fleet).await;
+            self.note_java("a new delta", renewed);
         }
         Ok(())
     }
@@ -76,25 +125,29 @@ impl Run<'_> {
         let index = self.findings.begin(Section::new(
             "Full fetches while instances register",
             "Closed loop of full fetches (gzip), quiet and while registrations come in on a schedule, in turn. Java at 500 \
-             registrations/s only.",
-            &["server", "registrations/s", "quiet", "under registrations", "kept"],
+             registrations/s only, in turn with ours.",
+            &["server", "registrations/s", "quiet", "under registrations", "kept", "faults"],
         ));
         for &rate in rates {
-            let measured = if rate == JUDGED_RATE { servers } else { &servers[..1] };
-            for server in measured {
-                let figure = churn::full_fetches(plan, server, fleet, rate).await?;
+            let is_judged = rate == JUDGED_RATE;
+            let (measured, rounds) =
+                if is_judged { (servers, plan.rhythm.rounds) } else { (&servers[..1], plan.count(2, 3)) };
+            let courses = churn::full_fetches(plan, measured, fleet, rate, rounds).await?;
+            for (course, server) in courses.iter().zip(measured) {
+                let figure = course.figure(rate);
                 let kept = figure.ratio.map_or_else(String::new, |ratio| numbers::percent(ratio.median));
-                let Figure { measured, compared, .. } = &figure;
                 self.findings.sections[index].row([
                     server.name.clone(),
                     numbers::count(rate),
-                    compared.clone(),
-                    measured.clone(),
+                    figure.compared.clone(),
+                    figure.measured.clone(),
                     kept,
+                    course.faults().unwrap_or_else(|| "none".to_owned()),
                 ]);
-                if rate == JUDGED_RATE {
-                    self.findings.figures.push(figure);
-                }
+                self.findings.figures.extend(is_judged.then_some(figure));
+            }
+            if let ([ours, java], true) = (courses.as_slice(), is_judged) {
+                self.findings.figures.push(ours.against_java(java, rate));
             }
         }
         Ok(())
