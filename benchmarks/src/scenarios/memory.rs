@@ -20,7 +20,7 @@ pub fn section() -> Section {
         "Memory",
         "Resident memory of a fresh server, then with a fleet registered and JSON, full, gzip, in use; 2 s after the first read; \
          medians of so many servers. No server is warmed up: a JVM that has worked for a while has a larger heap, so this is the \
-         least that Java takes. The memory of both in operation is among the figures.",
+         least that Java takes. What both take after the highest rates is among the figures.",
         &[
             "server",
             "instances",

@@ -52,11 +52,14 @@ impl Run<'_> {
         match theirs {
             Ok(Some(java)) => {
                 let name = format!(
-                    "memory in operation with {} quiet instances",
+                    "memory after the highest rates, with {} quiet instances",
                     numbers::count(fleet.len() as f64)
                 );
                 self.findings.figures.extend(java.figures);
-                self.findings.figures.push(Figure::memory_against_java(&name, ours.resident, java.resident));
+                // Not judged: after the highest rates a JVM has taken all the heap that it may take.
+                let mut figure = Figure::plain(&name, numbers::bytes(ours.resident));
+                figure.compared = format!("Java: {}", numbers::bytes(java.resident));
+                self.findings.figures.push(figure);
             }
             Ok(None) => {}
             Err(error) => self.note_java("idle", Err(error)),
