@@ -218,11 +218,12 @@ impl StampClock {
         self.state().offset_ms.is_some()
     }
 
-    /// The stamp of an operation that was done at a time of the monotonic clock, once the clock is in step.
+    /// The stamp of an operation that was done at a time of the monotonic clock, once the clock is in step. All that was known
+    /// here before that came from before the start, and is earlier.
     fn stamp_of(&self, mono_ms: i64) -> Option<Stamp> {
         let state = self.state();
         let ms = mono_ms.saturating_add(state.offset_ms?);
-        Stamp::new(ms.max(1))
+        Stamp::new(ms.max(state.floor_ms.saturating_add(1)))
     }
 
     /// The stamp of an operation that is done now, after the last one that is known; `None` while the clock is not in step.
@@ -281,6 +282,17 @@ mod tests {
         clock.keep(stamp(900));
         clock.hear(ClockReading { ms: 500, is_in_step: true }, at(10, 0));
         assert!(clock.stamp(None, at(10, 0)) > stamp(900));
+    }
+
+    #[test]
+    fn what_was_done_since_the_start_is_later_than_what_was_known_from_before_it() {
+        let clock = StampClock::default();
+        clock.keep(stamp(900));
+        let cell = StampCell::unstamped(at(10, 0));
+        // Both begin, and no wall clock has come to 900 yet.
+        clock.hear(ClockReading { ms: 500, is_in_step: false }, at(30, 20));
+        cell.settle(&clock);
+        assert_eq!(cell.get(), stamp(901));
     }
 
     #[test]
