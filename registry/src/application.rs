@@ -9,8 +9,10 @@ mod eviction;
 mod look_up;
 mod marks;
 mod metadata;
+mod odd_times;
 mod overrides;
 mod register;
+mod removals;
 mod renew;
 mod replace;
 mod restore;
@@ -36,6 +38,7 @@ pub use overrides::{StatusOutcome, Told};
 pub use renew::{Heartbeat, Renewal, RenewalAnswer};
 pub use tombstones::Tombstone;
 
+use removals::Removals;
 use tombstones::Tombstones;
 
 /// State of one application: everything that its actor owns.
@@ -47,6 +50,7 @@ pub struct Application {
     leases: BTreeMap<InstanceId, Slot>,
     overrides: BTreeMap<InstanceId, Override>,
     tombstones: Tombstones,
+    removals: Removals,
     totals: LeaseTotals,
     next_sequence: u64,
     /// Some record may have an operation without a stamp that gets it when the clock is in step.
@@ -93,6 +97,7 @@ impl Application {
             leases: BTreeMap::new(),
             overrides: BTreeMap::new(),
             tombstones: Tombstones::default(),
+            removals: Removals::default(),
             totals: LeaseTotals::default(),
             next_sequence: 1,
             has_unstamped: false,
@@ -172,7 +177,7 @@ impl Application {
         self.overrides.get(id).map(|entry| entry.status)
     }
 
-    /// Whether an instance has an override, and since when, whether it is here, still to come or cancelled.
+    /// Whether an instance has an override, and since when, whether it is here, still to come, cancelled or evicted.
     fn override_state(&self, id: &str, now: Now) -> OverrideState {
         if let Some(record) = self.get(id) {
             return record.override_state();
@@ -182,6 +187,7 @@ impl Application {
             .get(id)
             .map(|entry| OverrideState { status: Some(entry.status), stamp: entry.waiting_stamp() });
         let cancelled = self.tombstones.get(id, now).and_then(|stone| stone.override_stamp);
-        orphan.unwrap_or(OverrideState { status: None, stamp: cancelled })
+        let stamp = cancelled.max(self.removals.get(id, now));
+        orphan.unwrap_or(OverrideState { status: None, stamp })
     }
 }

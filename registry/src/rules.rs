@@ -38,6 +38,15 @@ pub struct Rules {
     pub stamps: Arc<StampClock>,
 }
 
+impl Rules {
+    /// How long it is remembered that an instance was cancelled, or that its override was removed: no peer holds the lease any
+    /// more after that.
+    pub(crate) fn remembered_ms(&self, duration_ms: u64) -> u64 {
+        let lease_end_ms = duration_ms.saturating_mul(2).saturating_add(self.eviction_interval_ms);
+        self.tombstone_ttl_ms.max(lease_end_ms)
+    }
+}
+
 impl Default for Rules {
     fn default() -> Self {
         Self {

@@ -161,8 +161,7 @@ impl Application {
     ) -> Tombstone {
         let before = self.tombstones.get(&id, now);
         let cancelled = [known, cancel.last_dirty, before.map(|before| before.last_dirty_timestamp)];
-        let lease_end_ms = duration_ms.saturating_mul(2).saturating_add(rules.eviction_interval_ms);
-        let until_mono_ms = now.mono_ms.saturating_add(rules.tombstone_ttl_ms.max(lease_end_ms));
+        let until_mono_ms = now.mono_ms.saturating_add(rules.remembered_ms(duration_ms));
         let tombstone = Tombstone {
             last_dirty_timestamp: cancelled.into_iter().flatten().max().unwrap_or(i64::MIN),
             cancelled_mono_ms: now.mono_ms,

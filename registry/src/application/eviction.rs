@@ -3,7 +3,9 @@
 use heureka_protocol::InstanceId;
 
 use crate::change::{Change, ChangeKind, Origin};
+use crate::record::Record;
 use crate::rules::Rules;
+use crate::stamp::OverrideState;
 use crate::time::Now;
 
 use super::Application;
@@ -22,16 +24,22 @@ impl Application {
 
     /// Removes those of the given leases that are still there and still expired (invariant C-7). A heartbeat that comes
     /// in at the same moment either saves its lease or is told to ask the owner, never both. No tombstones: peers
-    /// evict on their own. The rules are taken as by every operation that makes changes; none of them concerns this one.
-    pub fn evict(&mut self, ids: &[InstanceId], now: Now, extra_ms: u64, _rules: &Rules) -> Vec<Change> {
-        ids.iter().filter_map(|id| self.evict_one(id, now, extra_ms)).collect()
+    /// evict on their own. Only that an override was removed is remembered for a while.
+    pub fn evict(&mut self, ids: &[InstanceId], now: Now, extra_ms: u64, rules: &Rules) -> Vec<Change> {
+        self.settle_stamps(rules);
+        ids.iter().filter_map(|id| self.evict_one(id, now, extra_ms, rules)).collect()
     }
 
-    fn evict_one(&mut self, id: &str, now: Now, extra_ms: u64) -> Option<Change> {
+    fn evict_one(&mut self, id: &str, now: Now, extra_ms: u64, rules: &Rules) -> Option<Change> {
         let lease = &self.get(id)?.lease;
         let is_expired = |since_ms| lease.is_expired_since(since_ms, now.mono_ms, extra_ms);
         let last_clock_ms = lease.clock.retire_if(is_expired)?;
         let event = Event { kind: ChangeKind::Evicted, origin: Origin::Eviction, now };
-        self.take_record(id, last_clock_ms, event)
+        let change = self.take_record(id, last_clock_ms, event)?;
+        let Record { lease, .. } = &*change.record;
+        if let OverrideState { status: None, stamp: Some(stamp) } = change.record.override_state() {
+            self.removals.put(InstanceId::clone(&change.id), stamp, lease.duration_ms, now, rules);
+        }
+        Some(change)
     }
 }

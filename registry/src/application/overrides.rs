@@ -211,16 +211,18 @@ impl Application {
         StatusOutcome::Changed(self.put_status(record, (status, state), dirty, event, rules))
     }
 
-    /// Forgets overrides without a lease, and tombstones, whose time has passed. Call it now and then.
+    /// Forgets overrides without a lease, tombstones and removals whose time has passed. Call it now and then.
     pub fn sweep(&mut self, now: Now, rules: &Rules) {
         self.overrides.retain(|_, entry| !entry.is_over(now, rules));
         self.tombstones.expire(now);
+        self.removals.expire(now);
     }
 
     /// True if nothing would be lost by dropping the whole application (defect D25). Call [`Application::sweep`] first.
     #[must_use]
     pub fn is_forgettable(&self) -> bool {
-        self.leases.is_empty() && self.overrides.is_empty() && self.tombstones.len() == 0
+        let nothing_remembered = self.tombstones.len() == 0 && self.removals.is_empty();
+        self.leases.is_empty() && self.overrides.is_empty() && nothing_remembered
     }
 
     fn put_status(

@@ -70,6 +70,7 @@ impl Application {
     fn enter(&mut self, incoming: Instance, entry: Entry, now: Now, rules: &Rules) -> Change {
         let Entry { origin, known, .. } = entry;
         self.tombstones.lift(&incoming.instance_id);
+        self.removals.lift(&incoming.instance_id);
         let accepted = self.accept(incoming, entry);
         let change = self.start_lease(accepted, known, origin, now, rules);
         if origin == Origin::Client {

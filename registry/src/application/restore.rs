@@ -47,6 +47,7 @@ impl Application {
         let overrides: Vec<_> = self.overrides().map(|(id, status)| (Arc::clone(id), status)).collect();
         let mut app = Self::from_records(self.name.clone(), records, overrides, self.next_sequence, now);
         app.has_unstamped = self.has_unstamped;
+        app.removals = self.removals.clone();
         for (id, entry) in &mut app.overrides {
             if let Some(known) = self.overrides.get(id) {
                 entry.carry(known);
