@@ -29,7 +29,14 @@ pub struct Heartbeat {
 impl Heartbeat {
     fn told(&self) -> Option<Told> {
         let overridden = self.overridden.filter(|status| *status != Status::Unknown);
-        Some(Told { overridden, shown: self.shown, stamp: self.stamp? })
+        let shown = self.shown.filter(|status| *status != Status::Unknown);
+        Some(Told { overridden, shown, stamp: self.stamp? })
+    }
+
+    /// What the instance itself reports, if a peer says it: the status that it has there without an override.
+    fn report(&self, origin: Origin) -> Option<Status> {
+        let is_overridden = self.overridden.is_some_and(|status| status != Status::Unknown);
+        self.shown.filter(|status| *status != Status::Unknown && !is_overridden && origin.is_replicated())
     }
 }
 
@@ -85,23 +92,27 @@ impl Application {
         };
         let shown = record.instance.status;
         let by_rules = self.status_by_rules(&record.instance, shown, Some(shown), origin, rules);
-        if by_rules == Status::Unknown && self.ask_for_status(id) {
+        let comparison = compare(&record, beat, rules);
+        let is_unknown = by_rules == Status::Unknown;
+        let report = beat.report(origin).filter(|_| is_unknown && comparison == Comparison::Same);
+        if is_unknown && report.is_none() && self.ask_for_status(id) {
             return Renewal::refused(RenewalAnswer::UnknownStatus);
         }
         if origin == Origin::Client {
             record.lease.note_direct_contact(now.mono_ms);
         }
         record.lease.clock.advance(record.lease.renewed_clock(now.mono_ms, rules.lease_expiry));
-        let comparison = compare(&record, beat, rules);
         if beat.stamp.is_some() {
             self.settle_stamps(rules);
         }
         let change = match beat.told().filter(|_| origin.is_replicated()) {
-            Some(told) => self.merge_told(&record, told, comparison, now, rules),
+            Some(told) if record.override_state().yields_to(told.state()) => {
+                self.take_later(&record, told, comparison, now, rules)
+            }
             None if comparison == Comparison::SenderIsNewer && origin.is_replicated() => {
                 self.store_override(&record, beat.overridden, origin, now, rules)
             }
-            None => self.correct(&record, origin, now, rules),
+            Some(_) | None => self.correct_to(&record, report.unwrap_or(shown), origin, now, rules),
         };
         let current = change.as_ref().map_or(record, |change| Arc::clone(&change.record));
         let answer = match comparison {
@@ -140,7 +151,7 @@ impl Application {
     }
 
     /// A node of our kind tells its override with every heartbeat, so whoever has missed an operation hears of it then.
-    fn merge_told(
+    fn take_later(
         &mut self,
         record: &Record,
         told: Told,
@@ -150,9 +161,6 @@ impl Application {
     ) -> Option<Change> {
         let origin = Origin::Peer;
         let (ours, id) = (record.override_state(), &record.instance.instance_id);
-        if !ours.yields_to(told.state()) {
-            return self.correct(record, origin, now, rules);
-        }
         let is_other = ours.status != told.overridden;
         match told.overridden {
             Some(status) if is_other => {
@@ -183,11 +191,23 @@ impl Application {
         now: Now,
         rules: &Rules,
     ) -> Option<Change> {
-        let event = Event { kind: ChangeKind::StatusCorrected, origin, now };
-        self.correct_from(record, record.instance.status, None, event, rules)
+        self.correct_to(record, record.instance.status, origin, now, rules)
     }
 
-    /// The same with the status that the rules are to begin with, and the stamp of the override in force if it is another one.
+    /// The same with the status that the rules are to begin with.
+    fn correct_to(
+        &mut self,
+        record: &Record,
+        base: Status,
+        origin: Origin,
+        now: Now,
+        rules: &Rules,
+    ) -> Option<Change> {
+        let event = Event { kind: ChangeKind::StatusCorrected, origin, now };
+        self.correct_from(record, base, None, event, rules)
+    }
+
+    /// The same with the stamp of the override in force if it is another one.
     fn correct_from(
         &mut self,
         record: &Record,

@@ -38,6 +38,32 @@ fn h_1_an_unknown_status_is_asked_for_once_and_not_renewed_meanwhile() {
 }
 
 #[test]
+fn h_1_a_peer_that_shows_the_status_is_not_asked_for_it() {
+    let beat = |overridden, shown, dirty| Heartbeat {
+        last_dirty: Some(dirty),
+        overridden,
+        shown: Some(shown),
+        ..Heartbeat::default()
+    };
+    let told = |beat: Heartbeat, origin| {
+        let mut node = Node::new();
+        node.register_from(says("i-1", Status::Unknown, 100), Origin::Peer).unwrap();
+        let renewal = node.app.renew("i-1", &beat, origin, node.now, &node.rules);
+        (http(&renewal), renewal.change.map(|change| change.kind), node.record("i-1").instance.status)
+    };
+    let corrected = (200, Some(ChangeKind::StatusCorrected), Status::Up);
+    let asked = (404, None, Status::Unknown);
+    assert_eq!(told(beat(None, Status::Up, 100), Origin::Peer), corrected);
+    assert_eq!(told(beat(Some(Status::Unknown), Status::Up, 100), Origin::Peer), corrected);
+    // An override hides what the instance reports, another registration may have reported something else, and a client
+    // says nothing of its status in a heartbeat.
+    assert_eq!(told(beat(Some(Status::Up), Status::Up, 100), Origin::Peer), asked);
+    assert_eq!(told(beat(None, Status::Up, 99), Origin::Peer), asked);
+    assert_eq!(told(beat(None, Status::Unknown, 100), Origin::Peer), asked);
+    assert_eq!(told(beat(None, Status::Up, 100), Origin::Client), asked);
+}
+
+#[test]
 fn h_2_after_a_cancel_a_renewal_finds_nothing_until_the_next_registration() {
     let mut node = Node::with_one();
     node.cancel("i-1");
