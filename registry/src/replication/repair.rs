@@ -171,12 +171,15 @@ fn remedy_for(
         let (ours, theirs) = (Side { since: ours, is_owner }, Side { since: theirs, is_owner: is_theirs });
         ours.prevails_over(theirs, rank, longest_way_ms)
     };
-    if ours.overridden != theirs.overridden {
+    let (our_state, their_state) = (ours.override_state(), theirs.override_state());
+    // An override that was removed with a status leaves that: it belongs to the operation, not to the content.
+    let is_left_by_operation = ours.status != theirs.status && our_state.stamp != their_state.stamp;
+    if ours.overridden != theirs.overridden || is_left_by_operation {
         let remedy = match ours.overridden {
             Status::Unknown => Remedy::RemoveOverride,
             _ => Remedy::SetOverride,
         };
-        return theirs.override_state().yields_to(ours.override_state()).then_some(remedy);
+        return their_state.yields_to(our_state).then_some(remedy);
     }
     let rank = (ours.content, ours.status.as_str()).cmp(&(theirs.content, theirs.status.as_str()));
     let is_mended = rank.is_ne() && is_ours_to_mend(ours.content_since, theirs.content_since, rank);

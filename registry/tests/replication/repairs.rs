@@ -299,3 +299,61 @@ fn a_repair_of_what_has_changed_meanwhile_is_ignored() {
     sender.queue.offer_repair(&repairs[0], sender.now_ms);
     assert_eq!(sender.queue.waiting(APP, "i-1"), Intents::NONE);
 }
+
+/// Both nodes know the instance, then nothing of what happens reaches the other one by itself.
+fn apart(status: Status) -> (Sender, Receiver) {
+    let (mut sender, mut receiver) = (Sender::new(), Receiver::new());
+    let reports = Instance { status, ..instance("i-1", 100) };
+    sender.register_from(reports.clone(), Origin::Client);
+    receiver.app.register(reports, Origin::Peer, sender.now(), &rules());
+    sender.queue.give_up();
+    (sender, receiver)
+}
+
+#[test]
+fn d7_mending_an_override_leaves_the_content_of_the_peer_alone() {
+    let (mut sender, mut receiver) = apart(Status::Up);
+    let newer = vec![("colour".to_owned(), "blue".to_owned())];
+    let limits = heureka_registry::MetadataLimits::default();
+    receiver.app.merge_metadata("i-1", newer, limits, Origin::Peer, sender.now(), &rules()).unwrap();
+    sender.set_status("i-1", Status::OutOfService);
+    sender.queue.give_up();
+    assert_eq!(mend(&mut sender, &mut receiver), 1);
+    let record = receiver.app.get("i-1").unwrap();
+    assert_eq!(record.override_state(), sender.app.get("i-1").unwrap().override_state());
+    assert_eq!(record.instance.metadata.get("colour"), Some("blue"));
+}
+
+#[test]
+fn an_override_that_the_instance_reports_something_else_beside_is_mended_as_it_shows() {
+    let (mut sender, mut receiver) = apart(Status::Down);
+    sender.set_status("i-1", Status::OutOfService);
+    sender.register_from(Instance { status: Status::Down, ..instance("i-1", 100) }, Origin::Client);
+    sender.queue.give_up();
+    assert_eq!(mend(&mut sender, &mut receiver), 1);
+    let shown = receiver.app.get("i-1").unwrap().instance.status;
+    assert_eq!(
+        (shown, receiver.app.override_of("i-1").unwrap().status),
+        (Status::Down, Status::OutOfService)
+    );
+    check_converged(&sender.app, &receiver.app).unwrap();
+}
+
+#[test]
+fn a_status_that_a_removal_has_left_comes_from_the_node_with_the_later_operation() {
+    let (mut sender, mut receiver) = apart(Status::Starting);
+    sender.set_status("i-1", Status::OutOfService);
+    sender.pass(1_000);
+    remove(&mut sender.app, "i-1", Origin::Client, sender.now_ms);
+    sender.queue.give_up();
+    // However long ago: the content of the other node is none of a later time.
+    for later_ms in [1, 1_000_000] {
+        let at_ms = sender.now_ms + later_ms;
+        receiver.app.renew("i-1", &Heartbeat::default(), Origin::Client, at(at_ms), &rules());
+        assert!(remedies_at(&receiver.app, &sender.app, at_ms).is_empty());
+        assert_eq!(remedies_at(&sender.app, &receiver.app, at_ms), one("i-1", Remedy::RemoveOverride));
+    }
+    assert_eq!(mend(&mut sender, &mut receiver), 1);
+    assert_eq!(receiver.app.get("i-1").unwrap().instance.status, Status::Up);
+    assert_eq!(mend(&mut sender, &mut receiver), 0);
+}

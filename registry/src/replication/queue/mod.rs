@@ -129,9 +129,10 @@ impl PeerQueue {
         let intents = match repair.remedy {
             Remedy::Register => Intents::REGISTER,
             Remedy::Heartbeat => Intents::HEARTBEAT,
-            // The registration behind it says what is shown: an override may have come before a report of DOWN.
-            Remedy::SetOverride => Intents::REGISTER.then(Intents::override_op(OverrideKind::Set)),
-            Remedy::RemoveOverride => Intents::override_op(OverrideKind::Removed),
+            // The heartbeat says what is shown beside the override, which may have come before a report of DOWN. A
+            // registration would say so too, but bring the content along, and that of the peer may be later than ours.
+            Remedy::SetOverride => Intents::HEARTBEAT.then(Intents::override_op(OverrideKind::Set)),
+            Remedy::RemoveOverride => Intents::HEARTBEAT.then(Intents::override_op(OverrideKind::Removed)),
             Remedy::ForgetCancel => return,
             Remedy::Cancel => {
                 return self.offer_cancel(&repair.key, repair.cancelled, now_ms);
