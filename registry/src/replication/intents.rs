@@ -156,8 +156,9 @@ impl Intents {
     /// An override operation goes before the registration, other than in `replication.md` 9.3.1: a receiver stores no
     /// override for an instance that already has its status, and a registration as DOWN or STARTING gives it just that
     /// while an older override stays in force. Where the peer does not know the instance, as after a cancel, the operation
-    /// fails and the registration brings the override along. It is sent all the same: the peer may have heard of the
-    /// registration before, without our knowing it, and then the cancel of what was before it changes nothing there.
+    /// fails, the registration brings the override along, and both are told once more: the peer may have kept another
+    /// override of an earlier life, which no registration replaces. It is sent first all the same: the peer may have heard of
+    /// the registration before, without our knowing it, and then the cancel of what was before it changes nothing there.
     pub fn actions(self) -> impl Iterator<Item = Action> {
         let cancel = self.cancel.then_some(Action::Cancel);
         let told = if self.is_mixed { Presence::Register } else { self.presence };

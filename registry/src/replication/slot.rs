@@ -55,10 +55,12 @@ pub(super) struct InFlight {
 pub(super) struct Trouble {
     /// Size of the largest batch that it may travel in while a poisonous item is looked for.
     pub(super) batch_cap: Option<usize>,
-    /// Successes of the peer when the search began.
+    /// Successes of the peer when the search began, or when the instance was last refused alone.
     pub(super) successes_before: u64,
     /// Refusals of the instance itself, alone in a batch or by the status of its item.
     pub(super) refusals: u32,
+    /// How often others have got through between two refusals of the instance alone.
+    pub(super) proofs: u32,
     /// Not to be sent before.
     pub(super) not_before_ms: u64,
 }

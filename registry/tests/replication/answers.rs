@@ -4,7 +4,7 @@ use heureka_protocol::Status;
 use heureka_protocol::batch::{Action, ItemResponse};
 use heureka_protocol::draft::InstanceDraft;
 use heureka_registry::Origin;
-use heureka_registry::replication::{DropReason, Effect, Outcome, QueueSettings};
+use heureka_registry::replication::{DropReason, Effect, Outcome, OverrideKind, QueueSettings};
 
 use crate::support::{Sender, instance, shown};
 
@@ -129,14 +129,40 @@ fn an_override_for_an_instance_that_the_peer_lost_registers_it_first() {
 }
 
 #[test]
-fn an_override_that_travels_before_a_registration_may_find_nothing() {
+fn an_operation_that_finds_nothing_before_its_registration_is_told_once_more_after_it() {
+    for removes in [false, true] {
+        let mut sender = Sender::new();
+        sender.register("i-1");
+        sender.set_status("i-1", Status::OutOfService);
+        let mut told = "i-1 StatusUpdate";
+        if removes {
+            sender.remove_override("i-1");
+            told = "i-1 DeleteStatusOverride";
+        }
+        let batch = sender.take();
+        assert_eq!(shown(&batch), [told, "i-1 Register"]);
+        // The peer may have kept another override from an earlier life of the instance.
+        sender.answer(&batch, &[404, 200]);
+        let (batch, _) = sender.later();
+        assert_eq!(shown(&batch), [told, "i-1 Register"]);
+        sender.confirm(&batch);
+        assert!(sender.queue.is_empty());
+    }
+}
+
+#[test]
+fn an_operation_that_stored_nothing_is_no_removal_if_the_peer_did_not_know_the_instance() {
     let mut sender = Sender::new();
-    sender.register("i-1");
-    sender.set_status("i-1", Status::OutOfService);
+    sender.register_from(instance("i-1", 100), Origin::Peer);
+    let record = std::sync::Arc::clone(sender.app.get("i-1").unwrap());
+    sender.queue.offer_override(&record, OverrideKind::Set, sender.now_ms);
     let batch = sender.take();
+    assert_eq!(shown(&batch), ["i-1 StatusUpdate"]);
+    sender.answer(&batch, &[404]);
+    let (batch, _) = sender.later();
     assert_eq!(shown(&batch), ["i-1 StatusUpdate", "i-1 Register"]);
-    let settled = sender.answer(&batch, &[404, 200]);
-    assert!(sender.queue.is_empty() && settled.effects.is_empty());
+    sender.answer(&batch, &[404, 200]);
+    assert!(sender.queue.is_empty());
 }
 
 #[test]

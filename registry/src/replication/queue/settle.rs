@@ -5,7 +5,7 @@ use heureka_protocol::batch::{Action, ItemResponse};
 use crate::random::Random;
 use crate::replication::backoff::pause_ms;
 use crate::replication::batch::{Batch, DropReason, Effect, Item, Outcome, Settled, Sick};
-use crate::replication::intents::Intents;
+use crate::replication::intents::{Intents, OverrideKind};
 use crate::replication::key::Key;
 use crate::replication::slot::{InFlight, Slot, Trouble};
 
@@ -14,6 +14,9 @@ use super::PeerQueue;
 /// Refusals in a row that no single poisonous item can explain: then the peer itself is at fault and gets a pause. Halving
 /// 250 items takes 9.
 const REFUSALS_OF_ONE_ITEM: u32 = 10;
+/// A 500 to an instance that travels alone may be the peer's own trouble, which comes and goes: it is poison if others have
+/// got through between its refusals so often. What says that the request is wrong needs one such proof.
+const PROOFS_OF_POISON: u32 = 3;
 /// Refusals of an instance that travelled alone after which it is dropped even if nothing else shows the peer to be well.
 const LONE_REFUSALS_MAX: u32 = 8;
 /// Attempts for an item whose status says that a retry may help, but that does not matter for ever.
@@ -97,11 +100,18 @@ impl PeerQueue {
     fn reject_alone(&mut self, key: &Key, code: u16, now_ms: u64, random: &mut dyn Random) -> Settled {
         let (successes, settings) = (self.successes, self.settings);
         let Some(slot) = self.slots.get_mut(key) else { return Settled::default() };
-        let is_first = slot.batch_cap().is_none();
-        let others_pass = slot.trouble.as_ref().is_some_and(|t| !is_first && successes > t.successes_before);
         let is_hopeless = code != INTERNAL_ERROR && slot.refusals() + 1 >= LONE_REFUSALS_MAX;
+        let trouble = slot.trouble.get_or_insert_default();
+        let others_passed = trouble.batch_cap.is_some() && successes > trouble.successes_before;
+        trouble.proofs += u32::from(others_passed);
+        (trouble.batch_cap, trouble.successes_before) = (Some(1), successes);
+        let needed = if code == INTERNAL_ERROR { PROOFS_OF_POISON } else { 1 };
+        let is_poison = is_hopeless || trouble.proofs >= needed;
+        if is_poison {
+            trouble.proofs = 0;
+        }
         let mut settled = Settled::default();
-        if others_pass || is_hopeless {
+        if is_poison {
             let flying = slot.flying();
             // A cancel is never the poison if something else is there to be it.
             let saved = if flying.has_cancel() && flying != Intents::CANCEL {
@@ -118,11 +128,6 @@ impl PeerQueue {
         }
         let until_ms = now_ms.saturating_add(pause_ms(&settings, slot.refusals(), random));
         slot.put_off(until_ms);
-        let trouble = slot.trouble.get_or_insert_default();
-        trouble.batch_cap = Some(1);
-        if is_first {
-            trouble.successes_before = successes;
-        }
         self.put_back_one(key, now_ms);
         settled
     }
@@ -228,7 +233,12 @@ impl Verdict {
         takes_newer: bool,
     ) {
         let code = answer.status_code;
-        let intents = Intents::of(action);
+        // An operation that stored nothing stays one, also if it is told again.
+        let is_stated = flying.override_kind() == Some(OverrideKind::Stated);
+        let intents = match action {
+            Action::StatusUpdate if is_stated => Intents::override_op(OverrideKind::Stated),
+            _ => Intents::of(action),
+        };
         let still_counts = flying.actions().any(|flying| flying == action);
         if (200..300).contains(&code) || !still_counts {
             return;
@@ -247,8 +257,13 @@ impl Verdict {
                 Some(entity) if takes_newer => self.adopt = Some(entity),
                 _ => self.refused.push((intents, code)),
             },
-            // The registration behind it brings the instance, and the override with it.
-            (Action::StatusUpdate | Action::DeleteStatusOverride, NOT_FOUND) if flying.has_register() => {}
+            // The registration behind it brings the instance, and the override with it, unless the peer still has another one
+            // from an earlier life of the instance. Both are told once more, now that there is something to tell it of.
+            (Action::StatusUpdate | Action::DeleteStatusOverride, NOT_FOUND) if flying.has_register() => {
+                if may_retry && !is_stated {
+                    self.retry = self.retry.then(Intents::REGISTER).then(intents);
+                }
+            }
             (Action::StatusUpdate | Action::DeleteStatusOverride, NOT_FOUND) => {
                 self.lacks_instance = true;
                 self.retry = self.retry.then(Intents::REGISTER).then(intents);
