@@ -171,3 +171,30 @@ fn s53_a_flapping_link_loses_nothing() {
     cluster.until_equal();
     assert_eq!(cluster.rows(1).len(), 41);
 }
+
+#[test]
+fn a_restarted_server_that_registers_elsewhere_is_told_of_no_override_that_it_never_had() {
+    let cluster = Cluster::start(2, &[]);
+    let told = || {
+        let page = cluster.page(0, "/actuator/prometheus");
+        let is_told = |line: &&str| line.starts_with("eureka_replication_items_total{");
+        page.lines().filter(is_told).filter(|line| line.contains("DeleteStatusOverride")).count()
+    };
+    cluster.register(0, "SERVERS", "plain", 1_000);
+    cluster.register(0, "SERVERS", "overridden", 1_000);
+    cluster.set_status(0, "SERVERS", "overridden", "OUT_OF_SERVICE");
+    cluster.until_shown(1, "SERVERS", "overridden", |i| i["overriddenStatus"] == "OUT_OF_SERVICE");
+    cluster.until_shown(1, "SERVERS", "plain", |_| true);
+    for (id, expected) in [("plain", 0), ("overridden", 1)] {
+        cluster.link(0, 1).set(Mode::Cut);
+        cluster.cancel(0, "SERVERS", id);
+        cluster.register(1, "SERVERS", id, 2_000);
+        cluster.until_shown(0, "SERVERS", id, |i| i["lastDirtyTimestamp"] == "2000");
+        cluster.link(0, 1).set(Mode::Open);
+        cluster.until_quiet(0);
+        // What the instance reports the override has hidden from the other node; the next heartbeat says it.
+        assert_eq!(cluster.renew(1, "SERVERS", id, 2_000), 200);
+        cluster.until_equal();
+        assert_eq!(told(), expected, "{id}");
+    }
+}

@@ -33,6 +33,8 @@ pub struct Cancelled {
     pub dirty: i64,
     /// When the last cancel was done.
     pub stamp: Option<Stamp>,
+    /// A cancel has removed an override, or may have.
+    pub had_override: bool,
 }
 
 /// Items that travel together. Give it back to the queue with its outcome.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use heureka_protocol::instance::DEFAULT_RENEWAL_INTERVAL_SECS;
 
 use crate::record::Record;
-use crate::stamp::Stamp;
 
 use super::batch::Cancelled;
 use super::intents::{Intents, Weight};
@@ -57,10 +56,10 @@ pub(super) struct Trouble {
     pub(super) batch_cap: Option<usize>,
     /// Successes of the peer when the search began, or when the instance was last refused alone.
     pub(super) successes_before: u64,
-    /// Refusals of the instance itself, alone in a batch or by the status of its item.
-    pub(super) refusals: u32,
     /// How often others have got through between two refusals of the instance alone.
     pub(super) proofs: u32,
+    /// Refusals of the instance itself, alone in a batch or by the status of its item.
+    pub(super) refusals: u32,
     /// Not to be sent before.
     pub(super) not_before_ms: u64,
 }
@@ -89,9 +88,13 @@ impl Slot {
     }
 
     /// Remembers which record was cancelled. What was cancelled before stays cancelled: the highest counts.
-    pub(super) fn note_cancelled(&mut self, dirty: i64, stamp: Option<Stamp>) {
-        let noted = self.cancelled.get_or_insert_with(|| Box::new(Cancelled { dirty, stamp }));
-        **noted = Cancelled { dirty: noted.dirty.max(dirty), stamp: noted.stamp.max(stamp) };
+    pub(super) fn note_cancelled(&mut self, later: Cancelled) {
+        let noted = self.cancelled.get_or_insert_with(|| Box::new(later));
+        **noted = Cancelled {
+            dirty: noted.dirty.max(later.dirty),
+            stamp: noted.stamp.max(later.stamp),
+            had_override: noted.had_override || later.had_override,
+        };
     }
 
     /// What is on its way.

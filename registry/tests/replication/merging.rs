@@ -131,15 +131,21 @@ fn a_registration_in_flight_is_not_repeated_for_an_instance_that_has_gone() {
 
 #[test]
 fn a_newer_registration_from_elsewhere_overtakes_a_cancel() {
-    let mut sender = Sender::new();
-    sender.register("i-1");
-    let batch = sender.take();
-    sender.confirm(&batch);
-    sender.cancel("i-1");
-    assert!(sender.register_from(instance("i-1", 101), Origin::Peer));
-    // The cancel would remove the newer registration at the peer; that it has removed an override is still to be told.
-    let (batch, _) = sender.later();
-    assert_eq!(shown(&batch), ["i-1 DeleteStatusOverride"]);
+    for had_override in [false, true] {
+        let mut sender = Sender::new();
+        sender.register("i-1");
+        if had_override {
+            sender.set_status("i-1", Status::OutOfService);
+        }
+        let batch = sender.take();
+        sender.confirm(&batch);
+        sender.cancel("i-1");
+        assert!(sender.register_from(instance("i-1", 101), Origin::Peer));
+        // The cancel would remove the newer registration at the peer; if it has removed an override, that is still to be told.
+        let told = if had_override { shown(&sender.later().0) } else { Vec::new() };
+        assert_eq!(told, if had_override { vec!["i-1 DeleteStatusOverride"] } else { Vec::new() });
+        assert_eq!(sender.queue.is_empty(), !had_override);
+    }
 }
 
 #[test]

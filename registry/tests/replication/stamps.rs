@@ -225,6 +225,42 @@ fn a_cancel_that_a_registration_has_overtaken_still_removes_the_override() {
 }
 
 #[test]
+fn a_cancel_that_a_registration_has_overtaken_tells_of_no_override_if_there_was_none() {
+    let mut sender = Sender::new();
+    sender.register("i-1");
+    let batch = sender.take();
+    sender.confirm(&batch);
+    sender.cancel("i-1");
+    // As with a server that was a client here, has restarted, and registers elsewhere before it hears of the cancel.
+    let theirs = heureka_registry::Sender::node("other", 0);
+    let (now, rules) = (sender.now(), sender.rules.clone());
+    let change = sender.app.register_from(instance("i-1", 200), None, theirs, now, &rules).unwrap();
+    assert!(change.record.override_state().stamp.is_some());
+    sender.queue.offer(&change, sender.now_ms);
+    assert!(sender.queue.is_empty());
+}
+
+#[test]
+fn the_removal_of_an_override_is_remembered_beyond_an_eviction() {
+    let mut app = knows(Status::Unknown);
+    let ends = at(NOW_MS + 1_000_000);
+    assert_eq!(app.evict(&["i-1".into()], ends, 0, &rules()).len(), 1);
+    app.sweep(ends, &rules());
+    assert!(!app.is_forgettable());
+    app.register(instance("i-1", 200), Origin::Client, ends, &rules());
+    assert_eq!(state(&app), OverrideState::of(Status::Unknown, stamp(KNOWN)));
+    told_by(&mut app, set(Status::Down), Some(EARLIER));
+    assert_eq!(state(&app).status, None, "set before, and told too late");
+    // Not for ever, and not for an override that was in force: that may be in force elsewhere.
+    app.evict(&["i-1".into()], at(NOW_MS + 2_000_000), 0, &rules());
+    app.sweep(at(NOW_MS + 2_300_000), &rules());
+    assert!(app.is_forgettable());
+    let mut app = knows(Status::Down);
+    app.evict(&["i-1".into()], ends, 0, &rules());
+    assert!(app.is_forgettable());
+}
+
+#[test]
 fn a_queue_tells_what_is_there_when_the_batch_leaves() {
     let mut sender = Sender::new();
     sender.register("i-1");
@@ -262,4 +298,13 @@ fn what_was_set_at_no_known_time_does_not_undo_a_removal() {
     assert_eq!(state(&holder), OverrideState::of(Status::Down, None));
     told_by(&mut holder, beat(None, Status::Up), Some(KNOWN));
     assert_eq!(state(&holder), OverrideState::of(Status::Unknown, stamp(KNOWN)));
+}
+
+#[test]
+fn who_does_not_know_what_an_instance_reports_does_not_hide_it_from_others() {
+    let mut app = Application::new(AppName::new(APP));
+    app.register(instance("i-1", 100), Origin::Client, at(NOW_MS), &rules());
+    told_by(&mut app, beat(None, Status::Unknown), Some(LATER));
+    assert_eq!(state(&app), OverrideState::of(Status::Unknown, stamp(LATER)));
+    assert_eq!(app.get("i-1").unwrap().instance.status, Status::Up);
 }

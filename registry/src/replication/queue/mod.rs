@@ -9,14 +9,14 @@ mod take;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use heureka_protocol::InstanceId;
+use heureka_protocol::{Instance, InstanceId, Status};
 
 use crate::application::CancelledHere;
 use crate::change::{Change, ChangeKind, Origin};
 use crate::record::Record;
 
 use super::backoff::Backoff;
-use super::batch::Item;
+use super::batch::{Cancelled, Item};
 use super::intents::{Intents, OverrideKind, Weight};
 use super::key::{Key, Named};
 use super::lanes::{Lane, Lanes};
@@ -100,7 +100,9 @@ impl PeerQueue {
             let slot = self.merge(key, intents, Some(&change.record), now_ms);
             if let Some(slot) = slot.filter(|_| intents.has_cancel()) {
                 let stamp = change.tombstone.as_ref().and_then(|stone| stone.override_stamp);
-                slot.note_cancelled(change.record.instance.last_dirty_timestamp, stamp);
+                let Instance { last_dirty_timestamp: dirty, overridden_status, .. } = change.record.instance;
+                let had_override = overridden_status != Status::Unknown;
+                slot.note_cancelled(Cancelled { dirty, stamp, had_override });
             }
         } else {
             self.observe(change, now_ms);
@@ -149,7 +151,9 @@ impl PeerQueue {
     pub fn offer_cancel(&mut self, key: &Key, cancelled: CancelledHere, now_ms: u64) {
         if let Some(slot) = self.merge(key.clone(), Intents::CANCEL, None, now_ms) {
             slot.lease_life_ms = slot.lease_life_ms.max(cancelled.lease_duration_ms.saturating_mul(2));
-            slot.note_cancelled(cancelled.last_dirty_timestamp, cancelled.override_stamp);
+            // What the peer holds may have one.
+            let CancelledHere { last_dirty_timestamp: dirty, override_stamp: stamp, .. } = cancelled;
+            slot.note_cancelled(Cancelled { dirty, stamp, had_override: true });
         }
     }
 
@@ -194,9 +198,10 @@ impl PeerQueue {
         let key = key.clone();
         let Some(slot) = self.slots.get_mut(&key) else { return };
         slot.learn(&change.record);
-        slot.pending = overtaken_by(change, slot.pending);
+        let had_override = slot.cancelled.as_ref().is_some_and(|cancelled| cancelled.had_override);
+        slot.pending = overtaken_by(change, slot.pending, had_override);
         if let Some(flight) = &mut slot.in_flight {
-            flight.intents = overtaken_by(change, flight.intents);
+            flight.intents = overtaken_by(change, flight.intents, had_override);
         }
         self.place(&key, now_ms);
     }
@@ -314,15 +319,15 @@ const fn intents_of(kind: ChangeKind) -> Intents {
 }
 
 /// What somebody else's change leaves of our intents for the same instance.
-fn overtaken_by(change: &Change, intents: Intents) -> Intents {
+fn overtaken_by(change: &Change, intents: Intents, had_override: bool) -> Intents {
     debug_assert_ne!(change.origin, Origin::Client);
     match change.kind {
         ChangeKind::Cancelled | ChangeKind::Evicted => intents.without_instance(),
         // The rules let a replicated registration past a cancel only if it is newer, or long after it: the cancel must not
-        // follow it. But that the cancel has removed the override is still to be told.
+        // follow it. But if the cancel has removed an override, that is still to be told.
         ChangeKind::Registered if intents.has_cancel() && !intents.has_register() => {
             let state = change.record.override_state();
-            let is_removed = state.status.is_none() && state.stamp.is_some();
+            let is_removed = had_override && state.status.is_none() && state.stamp.is_some();
             let removal = Intents::override_op(OverrideKind::Removed);
             let rest = intents.without_cancel();
             if is_removed { rest.then(removal) } else { rest }
