@@ -101,10 +101,20 @@ impl World {
         let moves = remedy.override_kind().is_some() && theirs.yields_to(ours);
         let is_last = theirs.status == truth.wanted && theirs.stamp >= truth.stamp;
         let undoes = moves && is_last && ours.status != truth.wanted;
-        let is_doubted = truth.doubt.is_some() || truth.stage == Stage::Cancelled;
+        let is_untimed = theirs.stamp.is_none() && self.is_without_time(who);
+        let is_doubted = truth.doubt.is_some() || truth.stage == Stage::Cancelled || is_untimed;
         self.require(is_doubted || !undoes, || {
             format!("9.3.4: {n} undoes {theirs:?} of client {who} at {peer} with {ours:?}")
         });
+    }
+
+    /// Whoever did the last operation on an override has heard of nobody since it started, or not yet told all what it has
+    /// learned by that. Then nobody else knows when it was. It says so itself as soon as it does.
+    fn is_without_time(&self, who: usize) -> bool {
+        self.truths[who].untimed_by.is_some_and(|life| {
+            let is_in_step = self.nodes[life.node].rules.stamps.is_in_step();
+            self.is_alive(life) && (!is_in_step || self.untold(life.node, who).override_op)
+        })
     }
 
     /// The digests of two nodes that hold the same are the same.

@@ -32,8 +32,9 @@ impl World {
             let place = format!("{} after the leases of epoch {epoch}", self.ids[who]);
             if self.clients[who].is_live() {
                 self.look_at_living(who, &place);
-                all_equal &=
-                    self.truths[who].doubt.is_none() && self.plan.queue.slots_max >= self.plan.clients;
+                let is_behind = self.is_behind_its_cancel(who, &self.copies(who));
+                let has_room = self.plan.queue.slots_max >= self.plan.clients;
+                all_equal &= self.truths[who].doubt.is_none() && has_room && !is_behind;
                 self.settle_doubt(who);
                 continue;
             }

@@ -49,7 +49,9 @@ impl World {
                 let mono_ms = self.node_now(n).mono_ms;
                 let told = self.nodes[n].told();
                 let stored = self.nodes[n].override_of(self.plan.app_of(who), &self.ids[who]);
-                if !self.plan.are_ours && set.is_some() && stored != set {
+                if stored == set {
+                    self.acknowledged(n, who, set);
+                } else if !self.plan.are_ours && set.is_some() {
                     // Nothing was stored here, and yet the peers are told, as Java does it (defect D9).
                     self.truths[who].doubt("told but not stored");
                 }
@@ -62,18 +64,23 @@ impl World {
                 self.wrote(n, who, true, None);
             }
             StatusOutcome::Changed(change) => {
-                let truth = &mut self.truths[who];
-                truth.wanted = match change.kind {
-                    ChangeKind::StatusOverridden => Some(change.record.instance.status),
-                    _ => None,
-                };
-                truth.stamp = change.record.override_stamp.get();
+                let is_set = change.kind == ChangeKind::StatusOverridden;
+                self.acknowledged(n, who, is_set.then_some(change.record.instance.status));
                 if change.record.instance.status == Status::Unknown {
                     // The instance is asked once what it reports; if that answer gets lost, nobody asks again.
-                    truth.doubt("the reported status is not known here");
+                    self.truths[who].doubt("the reported status is not known here");
                 }
                 self.wrote(n, who, true, Some(change));
             }
         }
+    }
+
+    /// The override is this one now, also if it was so before.
+    fn acknowledged(&mut self, n: usize, who: usize, wanted: Option<Status>) {
+        let stamp = self.record(n, who).and_then(|record| record.override_stamp.get());
+        let life = self.nodes[n].life();
+        let truth = &mut self.truths[who];
+        (truth.wanted, truth.stamp) = (wanted, stamp);
+        truth.untimed_by = stamp.is_none().then_some(life);
     }
 }

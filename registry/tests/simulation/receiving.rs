@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use heureka_protocol::Status;
 use heureka_protocol::batch::{Action, ItemResponse};
 use heureka_registry::replication::receive::{self, Applied, Circumstances};
 use heureka_registry::{ChangeKind, Record, Sender, Stamp, Tombstone};
@@ -166,6 +167,8 @@ impl World {
 
     /// A cancelled instance is back because of a peer that has not heard of the cancel.
     fn note_revival(&mut self, item: &WireItem, tombstone: Option<Tombstone>) {
+        let has_override = item.instance.as_ref().is_some_and(|i| i.overridden_status != Status::Unknown);
+        self.doubt_returned_override(item.who, has_override);
         let are_ours = self.plan.are_ours;
         let truth = &mut self.truths[item.who];
         if truth.stage != Stage::Cancelled {
@@ -181,6 +184,14 @@ impl World {
             // A Java server's cancel does not say which record it ended.
             Some(_) if !are_ours => truth.weaken("the tombstone was older than the cancel"),
             Some(_) => {}
+        }
+    }
+
+    /// A cancelled instance is back with an override: one without a time is as good as a new one, also in the next life.
+    pub fn doubt_returned_override(&mut self, who: usize, has_override: bool) {
+        let truth = &mut self.truths[who];
+        if has_override && !self.plan.are_ours && truth.stage == Stage::Cancelled {
+            truth.doubt("an override that came back with what was cancelled");
         }
     }
 

@@ -240,6 +240,8 @@ impl World {
             app.register_copy(copy, stamp, asked_mono_ms, now, rules)
         });
         let Some(change) = change else { return };
+        let is_overridden = change.record.instance.overridden_status != Status::Unknown;
+        self.doubt_returned_override(who, is_overridden);
         self.require(!is_later_here, || format!("6.4: the copy brought {} back at {n}", change.id));
         if self.truths[who].stage == Stage::Cancelled {
             self.truths[who].weaken("copied from a peer that had not heard of the cancel");

@@ -49,13 +49,18 @@ impl World {
                     self.join(place);
                 }
             }
-            6 if members.len() > 2 && self.nodes[n].is_open && !self.nodes[n].is_leaving => self.leave(n),
+            6 if self.staying() > 2 && self.nodes[n].is_open && !self.nodes[n].is_leaving => self.leave(n),
             _ => {
                 let step_ms = i64::try_from(self.chance.range(0..7_200_000)).unwrap() - 3_600_000;
                 self.nodes[n].wall_offset_ms += step_ms;
                 self.note(format_args!("the clock of {n} jumps by {step_ms} ms"));
             }
         }
+    }
+
+    /// Members that are not about to leave.
+    fn staying(&self) -> usize {
+        self.nodes.iter().filter(|node| node.is_member && !node.is_leaving).count()
     }
 
     pub fn link(&self) -> Link {

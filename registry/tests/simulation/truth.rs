@@ -8,6 +8,8 @@
 use heureka_protocol::Status;
 use heureka_registry::Stamp;
 
+use crate::agenda::Life;
+
 /// What the cluster promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
@@ -45,6 +47,8 @@ pub struct Truth {
     pub wanted: Option<Status>,
     /// Its stamp, if it has one.
     pub stamp: Option<Stamp>,
+    /// The node that did it, if it had heard of nobody since it started and could give no stamp.
+    pub untimed_by: Option<Life>,
     /// Why its nodes may show different statuses, overrides or metadata.
     pub doubt: Option<&'static str>,
     /// Why it may still be found for the time of a lease although it was cancelled.
