@@ -9,7 +9,7 @@ use arc_swap::{ArcSwap, Guard};
 use heureka_registry::access_gate::{Access, AccessGate, StartedFrom};
 use heureka_registry::minute_counter::MinuteCounter;
 use heureka_registry::self_preservation::SelfPreservation;
-use heureka_registry::{Change, LeaseTotals, Record};
+use heureka_registry::{Change, LeaseTotals, Now, Record};
 
 use crate::backlog::Backlog;
 use crate::cache::View;
@@ -30,8 +30,8 @@ pub trait ChangeSink: Send + Sync {
     fn accept_renewal(&self, _record: &Arc<Record>) {}
 
     /// Takes a client's operation on an override that changed nothing here, which peers are told of all the same (spec
-    /// `replication.md` 2.1).
-    fn accept_repeated_override(&self, _record: &Arc<Record>, _is_removal: bool) {}
+    /// `replication.md` 2.1). The record is the one that was there before; only when its override was set or removed is later.
+    fn accept_repeated_override(&self, _record: &Arc<Record>, _is_removal: bool, _now: Now) {}
 }
 
 /// Shared by everything that runs in a node. Every field has one writer or is an atomic number.
@@ -134,8 +134,9 @@ impl Shared {
     }
 
     pub(crate) fn send_repeated_override_to_sinks(&self, record: &Arc<Record>, is_removal: bool) {
+        let now = self.clock.now();
         for sink in &self.sinks {
-            sink.accept_repeated_override(record, is_removal);
+            sink.accept_repeated_override(record, is_removal, now);
         }
     }
 

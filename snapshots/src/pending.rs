@@ -71,8 +71,18 @@ impl Pending {
             ChangeKind::Evicted => Latest::Evicted,
             _ => Latest::Present(Arc::clone(&change.record)),
         };
-        let is_removal = change.kind.is_removal();
         let owner = (change.app.clone(), Arc::clone(&change.id));
+        self.put(owner, latest, change.kind.is_removal(), change.at_mono_ms);
+    }
+
+    /// Takes a record in that is known already, because of what may change in it without a change: when its override was
+    /// last set or removed.
+    pub fn accept_again(&mut self, record: &Arc<Record>, now_mono_ms: u64) {
+        let owner = (record.instance.app.clone(), Arc::clone(&record.instance.instance_id));
+        self.put(owner, Latest::Present(Arc::clone(record)), false, now_mono_ms);
+    }
+
+    fn put(&mut self, owner: Owner, latest: Latest, is_removal: bool, at_mono_ms: u64) {
         if self.latest.len() >= self.limit && !self.latest.contains_key(&owner) {
             self.dropped += 1;
             self.is_incomplete = true;
@@ -80,7 +90,7 @@ impl Pending {
         }
         self.latest.insert(owner, latest);
         self.has_removals |= is_removal;
-        self.oldest_mono_ms.get_or_insert(change.at_mono_ms);
+        self.oldest_mono_ms.get_or_insert(at_mono_ms);
     }
 
     /// Takes everything out.

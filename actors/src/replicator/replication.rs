@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use heureka_registry::replication::{Arrival, Arrivals, BatchOrder, OverrideKind};
-use heureka_registry::{Change, Record};
+use heureka_registry::{Change, Now, Record};
 
 use super::identity::PeerIdentity;
 use super::link::PeerLink;
@@ -150,9 +150,8 @@ impl ChangeSink for Replication {
         }
     }
 
-    fn accept_repeated_override(&self, record: &Arc<Record>, is_removal: bool) {
+    fn accept_repeated_override(&self, record: &Arc<Record>, is_removal: bool, now: Now) {
         let kind = if is_removal { OverrideKind::Removed } else { OverrideKind::Set };
-        let now = self.clock.now();
         for link in self.links.load().iter() {
             link.offer_override(record, kind, now);
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use actix::Addr;
 use arc_swap::ArcSwap;
-use heureka_registry::{Change, Record};
+use heureka_registry::{Change, Now, Record};
 use heureka_snapshots::news::{WriterState, WriterStats};
 use heureka_snapshots::pending::{Pending, Taken};
 use heureka_snapshots::report::LoadReport;
@@ -144,12 +144,13 @@ impl Snapshots {
     }
 }
 
-impl ChangeSink for Snapshots {
-    fn accept(&self, change: &Change) {
+impl Snapshots {
+    /// Puts something into the queue, and wakes the writer if it sleeps.
+    fn put(&self, put: impl FnOnce(&mut Pending)) {
         let wake = {
             let mut pending = self.pending();
             let (was_empty, had_removals) = (pending.is_empty(), pending.has_removals());
-            pending.accept(change);
+            put(&mut pending);
             let is_urgent = pending.has_removals();
             (was_empty || (is_urgent && !had_removals)).then_some(Wake { is_urgent })
         };
@@ -157,5 +158,15 @@ impl ChangeSink for Snapshots {
         if let (Some(wake), Some(actor)) = (wake, self.actor.get()) {
             actor.do_send(wake);
         }
+    }
+}
+
+impl ChangeSink for Snapshots {
+    fn accept(&self, change: &Change) {
+        self.put(|pending| pending.accept(change));
+    }
+
+    fn accept_repeated_override(&self, record: &Arc<Record>, _is_removal: bool, now: Now) {
+        self.put(|pending| pending.accept_again(record, now.mono_ms));
     }
 }

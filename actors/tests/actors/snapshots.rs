@@ -7,7 +7,7 @@ use std::time::Duration;
 use heureka_actors::snapshots::{RunningSnapshots, SnapshotActor, SnapshotOptions, Snapshots};
 use heureka_actors::{ChangeSink, Clock, Handle, Running, start_with};
 use heureka_protocol::Status;
-use heureka_registry::{Application, Heartbeat, Origin, StartedFrom};
+use heureka_registry::{Application, ClockReading, Heartbeat, Origin, Record, Stamp, StartedFrom};
 use heureka_snapshots::failure_points::NoFailures;
 use heureka_snapshots::lock_file::Holder;
 use heureka_snapshots::memory_store::MemoryDisk;
@@ -41,7 +41,7 @@ impl Home {
         Self { dir, disk: MemoryDisk::new(), clock: Clock::starting_at(WALL_START_MS), waiting_max: 1_000 }
     }
 
-    fn start(&self) -> Life {
+    fn open(&self) -> Opened {
         let place = Place {
             path: self.dir.path().join("data"),
             holder: Holder { pid: 1, host: "test".into(), started_wall_ms: 0 },
@@ -55,8 +55,12 @@ impl Home {
             new_node_id: "node".into(),
             software: "test".into(),
         };
+        open(opening, self.clock.now()).expect("nobody else")
+    }
+
+    fn start(&self) -> Life {
         let now = self.clock.now();
-        let Opened { applications, recovered, report, start } = open(opening, now).expect("nobody else");
+        let Opened { applications, recovered, report, start } = self.open();
         let applications = applications.into_iter().map(|restored| {
             let overrides = restored.overrides.into_iter().map(|(id, status, _)| (id, status));
             Application::from_records(restored.name, restored.records, overrides, 1, now)
@@ -98,6 +102,26 @@ impl Life {
 
 async fn pass(ms: u64) {
     tokio::time::sleep(Duration::from_millis(ms)).await;
+}
+
+#[actix::test]
+async fn an_override_that_is_set_or_removed_again_is_kept_with_its_later_time() {
+    let home = Home::new();
+    let life = home.start();
+    life.open();
+    let stamps = &life.handle.shared().options.rules.stamps;
+    stamps.hear(ClockReading { ms: 500_000, is_in_step: true }, home.clock.now());
+    life.register("SHOP", "a").await;
+    life.register("SHOP", "b").await;
+    for _ in 0..2 {
+        pass(10_000).await;
+        life.handle.set_status("SHOP", "a", Status::Down, None, Origin::Client).await.expect("set");
+        life.handle.remove_override("SHOP", "b", None, None, Origin::Client).await.expect("removed");
+    }
+    life.stop().await;
+    let kept: Vec<_> = home.open().applications.into_iter().flat_map(|app| app.records).collect();
+    let is_later = |record: &Arc<Record>| record.override_state().stamp > Stamp::new(515_000);
+    assert!(kept.len() == 2 && kept.iter().all(is_later), "{kept:?}");
 }
 
 #[actix::test]
