@@ -49,6 +49,7 @@ impl AppCore {
         self.shared.metrics.register.count(origin);
         self.check_room(&instance.instance_id)?;
         let now = self.now();
+        self.count_odd_times(&instance, origin, now);
         let id = InstanceId::clone(&instance.instance_id);
         let change = self.application.register(instance, origin, now, &self.shared.options.rules);
         if change.is_some() {
@@ -56,6 +57,15 @@ impl AppCore {
         }
         self.emit(change);
         Ok(())
+    }
+
+    fn count_odd_times(&self, instance: &Instance, origin: Origin, now: Now) {
+        if self.application.is_stale(instance) {
+            self.shared.metrics.stale_registrations.count(origin);
+        }
+        if Application::is_from_future(instance, now) {
+            self.shared.metrics.future_registrations.count(origin);
+        }
     }
 
     /// Refuses a new instance if the application or the registry is full. Known ones may always register again.
@@ -123,6 +133,9 @@ impl AppCore {
             self.check_room(id)?;
         }
         let now = self.now();
+        if let Incoming::Register(instance) = &incoming {
+            self.count_odd_times(instance, Origin::Peer, now);
+        }
         let circumstances = Circumstances { sender, is_copying: self.shared.is_copying(), stamp };
         let rules = &self.shared.options.rules;
         let applied = receive::apply(&mut self.application, id, incoming, circumstances, now, rules);

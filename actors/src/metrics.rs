@@ -31,6 +31,10 @@ impl EventCounter {
 pub struct Metrics {
     /// `registerCounter`
     pub register: EventCounter,
+    /// Registrations that are older than what is there.
+    pub stale_registrations: EventCounter,
+    /// Registrations whose dirty timestamp is in the future.
+    pub future_registrations: EventCounter,
     /// `renewCounter`
     pub renew: EventCounter,
     /// `renewNotFoundexpiredCounter`
@@ -66,6 +70,12 @@ impl Metrics {
             registry.register(format!("{name}_direct"), help, counter.direct.clone());
         };
         event("registrations", "Registrations, repeated ones included", &self.register);
+        event("stale_registrations", "Registrations older than what is there", &self.stale_registrations);
+        event(
+            "future_registrations",
+            "Registrations with a dirty timestamp more than a minute ahead",
+            &self.future_registrations,
+        );
         event("renewals", "Heartbeats, found or not", &self.renew);
         event("renewals_not_found", "Heartbeats answered not found", &self.renew_not_found);
         event("cancels", "Cancellations, evictions included", &self.cancel);

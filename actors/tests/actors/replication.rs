@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails, also inside its helpers")]
 
+use heureka_actors::metrics::EventCounter;
 use heureka_actors::replicator::{PeerIdentity, PeerReply, PeerState, PlacedStamps};
-use heureka_protocol::Status;
+use heureka_protocol::{Instance, Status};
 use heureka_registry::{ClockReading, Heartbeat, Origin, Stamp};
 
 use crate::replication_support::{Cluster, Plan, pass};
@@ -30,6 +31,29 @@ async fn s1_a_registration_reaches_every_peer_at_once() {
         assert!(received[0].at_ms <= 5);
     }
     assert!(cluster.replication.statuses().iter().all(|peer| peer.state == PeerState::Available));
+}
+
+#[actix::test]
+async fn s69_s70_registrations_with_odd_times_are_applied_and_counted() {
+    let cluster = Cluster::new(0);
+    let now_ms = cluster.handle.shared().clock.now().wall_ms;
+    let register = async |id: &str, dirty: i64, origin: Origin| {
+        let instance = Instance { last_dirty_timestamp: dirty, ..instance("ORDERS", id) };
+        cluster.handle.register(instance, origin).await.unwrap();
+        let counts = &cluster.handle.shared().metrics;
+        let shown = |counter: &EventCounter| (counter.all.get(), counter.direct.get());
+        (shown(&counts.stale_registrations), shown(&counts.future_registrations))
+    };
+    assert_eq!(register("i-1", now_ms, Origin::Client).await, ((0, 0), (0, 0)));
+    assert_eq!(register("i-1", now_ms, Origin::Client).await, ((0, 0), (0, 0)));
+    // The client has restarted with a clock that is an hour behind.
+    assert_eq!(register("i-1", now_ms - 3_600_000, Origin::Client).await, ((1, 1), (0, 0)));
+    assert_eq!(register("i-1", now_ms - 1, Origin::Peer).await, ((2, 1), (0, 0)));
+    assert_eq!(register("i-2", now_ms + 59_000, Origin::Client).await, ((2, 1), (0, 0)));
+    assert_eq!(register("i-2", now_ms + 3_600_000, Origin::Client).await, ((2, 1), (1, 1)));
+    assert_eq!(register("i-3", now_ms + 3_600_000, Origin::Peer).await, ((2, 1), (2, 1)));
+    let kept = cluster.handle.instance("ORDERS", "i-2").await.unwrap().unwrap();
+    assert_eq!(kept.instance.last_dirty_timestamp, now_ms + 3_600_000);
 }
 
 #[actix::test]
