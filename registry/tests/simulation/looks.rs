@@ -33,8 +33,7 @@ impl World {
             if self.clients[who].is_live() {
                 self.look_at_living(who, &place);
                 let is_behind = self.is_behind_its_cancel(who, &self.copies(who));
-                let has_room = self.plan.queue.slots_max >= self.plan.clients;
-                all_equal &= self.truths[who].doubt.is_none() && has_room && !is_behind;
+                all_equal &= self.truths[who].doubt.is_none() && !is_behind;
                 self.settle_doubt(who);
                 continue;
             }
@@ -49,7 +48,9 @@ impl World {
                 self.count("dead kept by self-preservation");
             }
         }
-        let is_promised = all_equal || self.promise == Promise::AntiEntropy;
+        // Where heartbeats are shed each time leases end, and the next comparison brings the instance back.
+        let has_room = self.plan.queue.slots_max >= self.plan.clients;
+        let is_promised = has_room && (all_equal || self.promise == Promise::AntiEntropy);
         if is_promised && !has_dead {
             let hashes: Vec<String> = self.up().iter().map(|n| self.nodes[*n].counts.hash_code()).collect();
             let are_equal = hashes.windows(2).all(|pair| pair[0] == pair[1]);
