@@ -51,6 +51,19 @@ fn left_behind(instances: usize, stops_in_order: bool) -> Left {
     Left { world, states }
 }
 
+/// A loss of power while sled opens its store leaves such a file; a full disk does too.
+#[test]
+fn a_summary_that_was_not_finished_harms_nothing() {
+    for content in [&b""[..], &b"half a summ"[..]] {
+        let Left { mut world, states } = left_behind(60, true);
+        let summary = world.place().path.join("store-1/snap.00000000FFFFFFFF.generating");
+        fs::write(&summary, content).unwrap();
+        world.start();
+        assert_eq!((world.outcome(), Some(&world.picture())), ("warm", states.last()));
+        assert!(!summary.exists());
+    }
+}
+
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =
