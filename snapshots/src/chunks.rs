@@ -65,18 +65,26 @@ pub fn decode_all<T: Send>(
     let waiting: Waiting = Mutex::new(Some(receiver));
     let decoders = thread::available_parallelism().map_or(1, NonZero::get).min(DECODERS_MAX);
     let mut decoded = thread::scope(|scope| {
-        let decoders: Vec<_> =
-            (0..decoders).map(|_| scope.spawn(|| decode_waiting(&waiting, &decode))).collect();
+        let start = |_| {
+            let decoder = thread::Builder::new().name("snapshot-decode".into());
+            decoder.spawn_scoped(scope, || decode_waiting(&waiting, &decode))
+        };
+        let mut started: Vec<_> = (0..decoders).map(start).collect();
+        if started.iter().all(Result::is_err)
+            && let Some(Err(error)) = started.pop()
+        {
+            return Err(Doubt::NoThread(error.to_string()));
+        }
         let read = read_all(store, sender);
         let mut decoded = Vec::new();
-        for decoder in decoders {
+        for decoder in started.into_iter().flatten() {
             let part =
                 decoder.join().unwrap_or_else(|_| Err(Doubt::Panicked("while decoding records".into())));
             decoded.extend(part?);
         }
         // If decoding has failed, reading was only broken off.
         read?;
-        Ok::<_, Doubt>(decoded)
+        Ok(decoded)
     })?;
     decoded.sort_by_key(|(place, _)| *place);
     Ok(decoded.into_iter().map(|(_, part)| part).collect())

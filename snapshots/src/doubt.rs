@@ -28,6 +28,9 @@ pub enum Doubt {
     /// The store library panicked.
     #[error("the store library failed: {0}")]
     Panicked(String),
+    /// The system gives no thread to work on: that says nothing about the store.
+    #[error("there is no thread to load it on: {0}")]
+    NoThread(String),
     /// Too slow: a start must not wait for it.
     #[error("it was not loaded within {} ms", .0.as_millis())]
     TimedOut(Duration),

@@ -179,10 +179,6 @@ impl DataFolder {
     /// # Errors
     /// If the disk refuses: then nothing in this folder can be used.
     pub fn move_aside(&self, wall_ms: i64) -> io::Result<Option<PathBuf>> {
-        match fs::remove_file(self.path.join(POINTER)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
         let mut newest = None;
         let mut stores = self.stores()?;
         stores.sort_unstable();
@@ -190,6 +186,11 @@ impl DataFolder {
             let aside = self.path.join(format!("{}{QUARANTINE_MARK}{wall_ms}", name.text()));
             fs::rename(self.store_path(name), &aside)?;
             newest = Some(aside);
+        }
+        // Last: if a store cannot be moved, the pointer to it must stay.
+        match fs::remove_file(self.path.join(POINTER)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         self.prune_quarantines();
         self.failure_points.reach(Step::MovedAside)?;

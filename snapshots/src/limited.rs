@@ -22,7 +22,7 @@ pub fn run_limited<T: Send + 'static>(
         let _ = done.send(caught(work));
     });
     if let Err(error) = started {
-        return Err(Doubt::Panicked(format!("no thread to load it on: {error}")));
+        return Err(Doubt::NoThread(error.to_string()));
     }
     is_done.recv_timeout(limit).unwrap_or(Err(Doubt::TimedOut(limit)))
 }

@@ -122,8 +122,16 @@ impl Session {
                 self.anew(Some(meta))
             }
             Ok(Loaded::Contents(contents, name, store)) => self.restore(*contents, name, store),
-            Err(doubt) => self.move_aside(&doubt),
+            Err(doubt) if self.is_stores_fault(&doubt) => self.move_aside(&doubt),
+            Err(doubt) => Err(doubt.to_string()),
         }
+    }
+
+    /// False if nothing could have been opened: while there are no threads, or the disk takes nothing, a store that does not
+    /// open need not be to blame. It stays for the next start.
+    fn is_stores_fault(&self, doubt: &Doubt) -> bool {
+        let is_usable = || self.in_folder(DataFolder::probe).is_ok_and(|probed| probed.is_ok());
+        !matches!(doubt, Doubt::NoThread(_)) && is_usable()
     }
 
     fn restore(

@@ -351,6 +351,40 @@ fn a_store_that_fails_or_panics_is_moved_aside() {
 }
 
 #[test]
+fn a_store_stays_where_it_is_if_the_disk_takes_nothing() {
+    let fails = fails_once(|| Err(StoreError::new("open", "no space left on device")));
+    let mut world = crashed();
+    // The disk is asked for some room with a file of this name.
+    let probe = world.place().path.join("PROBE");
+    std::fs::create_dir(&probe).unwrap();
+    let sound = world.opener.clone();
+    world.opener = fails(world.disk.clone());
+    world.start();
+    assert_eq!((world.outcome(), quarantines(&world)), ("unusable", Vec::new()));
+    world.crash();
+    std::fs::remove_dir(&probe).unwrap();
+    world.opener = sound;
+    world.start();
+    assert_eq!((world.outcome(), world.picture().ids().len()), ("warm", 3));
+}
+
+#[test]
+fn a_store_that_cannot_be_moved_keeps_its_pointer() {
+    let fails = fails_once(|| Err(StoreError::new("open", "corruption at 0x17")));
+    let mut world = crashed();
+    let place = world.place().path.join(format!("store-1.quarantine-{}", world.now.wall_ms));
+    std::fs::create_dir_all(place.join("something")).unwrap();
+    let sound = world.opener.clone();
+    world.opener = fails(world.disk.clone());
+    world.start();
+    assert_eq!(world.outcome(), "unusable");
+    world.crash();
+    world.opener = sound;
+    world.start();
+    assert_eq!((world.outcome(), world.picture().ids().len()), ("warm", 3));
+}
+
+#[test]
 fn a_store_that_hangs_does_not_stop_the_start() {
     let (release, is_released) = std::sync::mpsc::channel::<()>();
     let is_released = std::sync::Mutex::new(is_released);
