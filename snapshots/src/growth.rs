@@ -32,7 +32,7 @@ impl Default for GrowthLimits {
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
     limits: GrowthLimits,
-    /// Size after the last rewrite, 0 before the first.
+    /// Size after the last rewrite, or when one was begun that has failed; 0 before the first.
     fresh_bytes: u64,
 }
 

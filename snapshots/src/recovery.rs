@@ -113,9 +113,10 @@ impl Writer {
 
     fn open_again(&mut self, name: StoreName, now: Now) -> Result<(), Doubt> {
         let Some(folder) = &self.folder else { return Ok(()) };
+        // A rewrite that has filled the disk: the store in use needs some room to open.
+        folder.remove_all_but(&[name]);
         let store = caught(|| self.place.opener.open(&folder.store_path(name)))??;
         let contents = caught(|| contents::read(&*store, now))??;
-        folder.remove_all_but(&[name]);
         if !contents.meta.opened {
             self.needs_records = true;
         }

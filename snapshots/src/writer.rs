@@ -204,13 +204,13 @@ impl Writer {
         let kinds = if self.current.is_some() { BESIDE_RECORDS } else { &[] };
         if self.current.is_none() {
             self.seen = SeenTable::of(SeenTimes::default());
-            // There is no store to copy them from.
-            let stored = |(owner, known): (Owner, Tombstone)| {
-                (owner, StoredTombstone::of_known(&known, now), known.until_mono_ms)
-            };
-            let leftovers = self.leftovers.get_or_insert_default();
-            leftovers.tombstones = cancels.into_iter().map(stored).collect();
         }
+        // A store to copy them from may lack the last ones.
+        let stored = |(owner, known): (Owner, Tombstone)| {
+            (owner, StoredTombstone::of_known(&known, now), known.until_mono_ms)
+        };
+        let leftovers = self.leftovers.get_or_insert_default();
+        leftovers.tombstones = cancels.into_iter().map(stored).collect();
         let begun = self.begin_rewrite(kinds, Some(records), now);
         if self.settle(begun, now).is_ok() {
             self.needs_records = false;
@@ -486,6 +486,8 @@ impl Writer {
         let live_bytes = current.index().live_bytes();
         let is_too_large = self.growth.is_too_large(self.stats.disk_bytes, live_bytes, changes);
         if is_too_large && self.rewrite.is_none() && !self.needs_records {
+            // If it fails, perhaps for want of room for two stores, the next attempt waits until this one has grown again.
+            self.growth.note_fresh(self.stats.disk_bytes);
             self.begin_rewrite(ALL_KINDS, None, now)?;
         }
         Ok(())

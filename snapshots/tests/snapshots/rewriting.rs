@@ -125,11 +125,20 @@ fn a_crash_at_any_step_of_a_rewrite_leaves_one_whole_store() {
 }
 
 #[test]
-fn a_rewrite_that_fails_is_begun_again() {
+fn a_rewrite_that_fails_leaves_no_room_taken_and_is_begun_again_when_the_store_has_grown() {
     let mut world = grown();
     world.disk.fail_after(9);
     while busy_round(&mut world, 1) {}
+    let half_made = world.place().path.join("store-2");
+    assert!(half_made.exists());
     world.disk.repair();
+    world.pass(60_000);
+    world.round();
+    assert!(!half_made.exists());
+    world.pass(60_000);
+    world.round();
+    assert_eq!(world.writer().stats().rewrites, 0, "there may be no room for two stores");
+    world.disk.report_size(LARGE + LARGE / 4 + 1);
     world.pass(60_000);
     world.round();
     let before = world.picture();
@@ -187,6 +196,24 @@ fn what_is_lost_during_a_rewrite_from_the_registry_is_made_good_by_another() {
     world.round();
     let before = world.picture();
     assert_eq!(before.instances.len(), 1_010);
+    world.restart();
+    assert_eq!((world.outcome(), world.picture()), ("warm", before));
+}
+
+#[test]
+fn a_cancel_that_found_no_room_on_its_way_is_kept_all_the_same() {
+    let mut world = World::following();
+    for id in ["a", "b"] {
+        world.register(instance("SHOP", id));
+    }
+    world.round();
+    world.pending = Pending::with_limit(1);
+    world.set_status("SHOP", "b", Status::Down);
+    world.cancel("SHOP", "a");
+    assert!(world.pending.is_incomplete());
+    world.round();
+    let before = world.picture();
+    assert_eq!((before.instances.len(), before.tombstones.len()), (1, 1));
     world.restart();
     assert_eq!((world.outcome(), world.picture()), ("warm", before));
 }
