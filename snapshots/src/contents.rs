@@ -58,6 +58,15 @@ impl LoadedInstance {
         let record = Arc::new(stored.into_record(app, id, now)?);
         Ok(Self { record, seen_hash: seen_hash(key), seen_timestamp, is_ended })
     }
+
+    /// Its last sign of life before this moment. One in the future says nothing, since the wall clock was set back after it;
+    /// if there is no other, it counts as given now.
+    #[must_use]
+    pub fn last_seen_ms(&self, seen: &SeenTimes, now: Now) -> i64 {
+        let listed_ms = seen.get(&self.seen_hash).map(|secs| i64::from(*secs) * 1000);
+        let known = listed_ms.into_iter().chain([self.seen_timestamp]);
+        known.filter(|ms| *ms <= now.wall_ms).max().unwrap_or(now.wall_ms)
+    }
 }
 
 /// Everything that a store holds.

@@ -62,7 +62,8 @@ impl Editor<'_> {
     fn seen_timestamp(&self, record: &Record, key: &[u8]) -> i64 {
         let is_recovered = self.recovered.is_some_and(|mark| mark.is_recovered(record));
         let stored_secs = self.seen.get(key).filter(|_| is_recovered);
-        stored_secs.map_or_else(|| seen_wall_ms(&record.lease, self.now), |secs| i64::from(secs) * 1000)
+        let stored_ms = stored_secs.map(|secs| (i64::from(secs) * 1000).min(self.now.wall_ms));
+        stored_ms.unwrap_or_else(|| seen_wall_ms(&record.lease, self.now))
     }
 
     fn cancelled(&mut self, cancelled: &Cancelled, keys: Keys, edits: &mut Vec<Edit>) {

@@ -4,7 +4,8 @@
 //!   life ([`RecoveredMark`]).
 //! - An instance that was cancelled or whose lease had ended never does.
 //! - A snapshot beyond its age gives back overrides and tombstones only; so does, for itself, an instance that had given
-//!   no sign of life for that long. Without this a node that restarts often would keep the dead alive for ever.
+//!   no sign of life for that long. Without this a node that restarts often would keep the dead alive for ever. A sign of
+//!   life from the future, before the wall clock was set back, is replaced by another or counts from now.
 //! - An override whose instance does not come back waits for it, for a while (`registry.md` defect D13).
 
 use std::collections::HashMap;
@@ -20,6 +21,10 @@ use crate::stored::{StoredOverride, StoredStatus, StoredTombstone};
 
 /// By how much a stored sign of life may lag behind the last one, besides the lease durations.
 const SEEN_LAG_MS: u64 = 300_000;
+
+/// A registration in the very millisecond of the start is younger than it by less than this. One that is further ahead was
+/// made before the wall clock was set back.
+const SAME_MOMENT_MS: i64 = 1_000;
 
 /// Settings of a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +77,10 @@ impl RecoveredMark {
     /// time of its own.
     #[must_use]
     pub fn is_recovered(&self, record: &Record) -> bool {
+        let registered_after_ms = record.lease.registration_timestamp.saturating_sub(self.wall_ms);
         record.lease.clock.get() == Some(self.mono_ms)
             && record.lease.direct_contact_ms().is_none()
-            && record.lease.registration_timestamp < self.wall_ms
+            && !(0..SAME_MOMENT_MS).contains(&registered_after_ms)
     }
 }
 
@@ -87,7 +93,7 @@ pub struct Leftovers {
     pub orphans: Vec<(Owner, StoredOverride, u64)>,
     /// Tombstones that came back, and when they are over on the monotonic clock.
     pub tombstones: Vec<(Owner, StoredTombstone, u64)>,
-    /// Last signs of life of the instances that came back.
+    /// Last signs of life of the instances that came back, as they are stored.
     pub seen: SeenTimes,
 }
 
@@ -167,17 +173,16 @@ impl Restorer {
     fn add_instance(&mut self, loaded: LoadedInstance, seen: &SeenTimes) {
         let instance = &loaded.record.instance;
         let (app, id) = (&instance.app, &instance.instance_id);
-        let own_secs = u32::try_from(loaded.seen_timestamp / 1000).unwrap_or(0);
-        let seen_secs = seen.get(&loaded.seen_hash).map_or(own_secs, |secs| own_secs.max(*secs));
+        let seen_ms = loaded.last_seen_ms(seen, self.now);
         if loaded.is_ended || self.is_cancelled(app, id) {
             self.counts.ended += 1;
             self.leave_out(Key::Instance(Name { app, id }));
-        } else if self.is_too_old || self.is_forgotten(seen_secs, loaded.record.lease.duration_ms) {
+        } else if self.is_too_old || self.is_forgotten(seen_ms, loaded.record.lease.duration_ms) {
             self.counts.too_old += 1;
             self.leave_out(Key::Instance(Name { app, id }));
         } else {
             self.counts.instances += 1;
-            self.leftovers.seen.insert(loaded.seen_hash, seen_secs);
+            self.leftovers.seen.insert(loaded.seen_hash, self.stored_secs(&loaded, seen));
             let app = app.clone();
             self.application(&app).records.push(loaded.record);
         }
@@ -189,10 +194,22 @@ impl Restorer {
     }
 
     /// True if the instance has not been heard of for longer than a snapshot may be old.
-    fn is_forgotten(&self, seen_secs: u32, duration_ms: u64) -> bool {
+    fn is_forgotten(&self, seen_ms: i64, duration_ms: u64) -> bool {
         let lag_ms = duration_ms.saturating_mul(2).saturating_add(SEEN_LAG_MS);
-        let silence_ms = self.now.wall_ms.saturating_sub(i64::from(seen_secs) * 1000).unsigned_abs();
+        let silence_ms = self.now.wall_ms.saturating_sub(seen_ms).unsigned_abs();
         silence_ms > self.rules.max_age_ms.saturating_add(lag_ms)
+    }
+
+    /// What the writer is to take for the stored sign of life. One in the future is left as it is, so that the writer sees
+    /// that it must be written anew.
+    fn stored_secs(&self, loaded: &LoadedInstance, seen: &SeenTimes) -> u32 {
+        let secs_of = |ms: i64| u32::try_from(ms / 1000).unwrap_or(0);
+        let stored_secs = seen.get(&loaded.seen_hash).copied().unwrap_or(secs_of(loaded.seen_timestamp));
+        if stored_secs > secs_of(self.now.wall_ms) {
+            stored_secs
+        } else {
+            secs_of(loaded.last_seen_ms(seen, self.now))
+        }
     }
 
     fn add_override(&mut self, (app, id): Owner, stored: StoredOverride) {

@@ -34,13 +34,15 @@ impl SeenTable {
     /// Takes the clocks of all living records in and returns what has to be written. Instances that are not among the
     /// records are forgotten.
     ///
-    /// The clock of a recovered instance says when this node started, not that the instance lives.
+    /// The clock of a recovered instance says when this node started, not that the instance lives. No sign of life stays in
+    /// the future: the wall clock was set back since.
     pub fn update<'r>(
         &mut self,
         records: impl IntoIterator<Item = &'r Record>,
         recovered: Option<RecoveredMark>,
         now: Now,
     ) -> Vec<Edit> {
+        let now_secs = u32::try_from(now.wall_ms / 1000).unwrap_or(0);
         let mut next = vec![Part::new(); usize::from(SEEN_PARTS)];
         for record in records {
             let name = Name { app: &record.instance.app, id: &record.instance.instance_id };
@@ -49,7 +51,7 @@ impl SeenTable {
             let index = usize::from(seen_part(hash));
             let stored_secs = self.parts[index].get(&hash).copied();
             let secs = match stored_secs {
-                Some(secs) if recovered.is_some_and(|mark| mark.is_recovered(record)) => secs,
+                Some(secs) if recovered.is_some_and(|mark| mark.is_recovered(record)) => secs.min(now_secs),
                 _ => worth_writing(stored_secs, record, now),
             };
             next[index].insert(hash, secs);
@@ -76,12 +78,13 @@ impl SeenTable {
     }
 }
 
-/// The new second if it is a whole lease duration later than the stored one, else the stored one.
+/// The new second if it is a whole lease duration away from the stored one, else the stored one. It is earlier if the wall
+/// clock was set back.
 fn worth_writing(stored_secs: Option<u32>, record: &Record, now: Now) -> u32 {
     let secs = u32::try_from(seen_wall_ms(&record.lease, now) / 1000).unwrap_or(0);
     let step_secs = record.lease.duration_ms / 1000;
     match stored_secs {
-        Some(stored) if u64::from(secs.saturating_sub(stored)) < step_secs => stored,
+        Some(stored) if u64::from(secs.abs_diff(stored)) < step_secs => stored,
         _ => secs,
     }
 }

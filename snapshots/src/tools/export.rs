@@ -24,21 +24,19 @@ pub fn export(
 ) -> Result<usize, ToolError> {
     let opened = open(folder, opener, now)?;
     let contents = caught(|| contents::read_doubtful(&*opened.store, now))??;
-    let document = document_of(&contents);
+    let document = document_of(&contents, now);
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)?;
     Ok(document.instances.len())
 }
 
-fn document_of(contents: &Contents) -> SnapshotDocument<'_> {
+fn document_of(contents: &Contents, now: Now) -> SnapshotDocument<'_> {
     let instances = contents.instances.iter().map(|loaded| {
         let instance = &loaded.record.instance;
-        let seen_secs = contents.seen.get(&loaded.seen_hash);
-        let seen_ms = seen_secs.map_or(0, |secs| i64::from(*secs) * 1000).max(loaded.seen_timestamp);
         ExportedInstance {
             app: instance.app.to_string(),
             id: instance.instance_id.to_string(),
-            record: StoredInstance::of(&loaded.record, seen_ms),
+            record: StoredInstance::of(&loaded.record, loaded.last_seen_ms(&contents.seen, now)),
         }
     });
     let overrides = contents.overrides.iter().map(|((app, id), record)| ExportedOverride {
