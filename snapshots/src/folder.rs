@@ -19,6 +19,7 @@ use std::sync::Arc;
 use crate::doubt::Doubt;
 use crate::failure_points::{FailurePoints, Step};
 use crate::frame::FORMAT;
+use crate::limited::Cancelled;
 use crate::lock_file::{Holder, LockError, LockFile};
 
 const POINTER: &str = "CURRENT";
@@ -158,8 +159,17 @@ impl DataFolder {
 
     /// Removes stores that nothing points to. What cannot be removed stays for the next time.
     pub fn remove_all_but(&self, used: &[StoreName]) {
+        self.remove_unless(&Cancelled::default(), used);
+    }
+
+    /// The same for as long as somebody waits for it.
+    pub fn remove_unless(&self, cancelled: &Cancelled, used: &[StoreName]) {
         let stores = self.stores().unwrap_or_default();
         for name in stores.into_iter().filter(|name| !used.contains(name)) {
+            // Listing may have taken long, and some of what was listed may be of those who went on.
+            if cancelled.check().is_err() {
+                return;
+            }
             let _ = fs::remove_dir_all(self.store_path(name));
         }
     }
@@ -167,26 +177,29 @@ impl DataFolder {
     /// Removes the pointer and all stores: nothing in them is worth keeping.
     ///
     /// # Errors
-    /// If the pointer cannot be removed.
-    pub fn forget(&self) -> io::Result<()> {
+    /// If the pointer cannot be removed, or nobody waits for it any more.
+    pub fn forget(&self, cancelled: &Cancelled) -> io::Result<()> {
+        cancelled.check()?;
         fs::remove_file(self.path.join(POINTER))?;
-        self.remove_all_but(&[]);
+        self.remove_unless(cancelled, &[]);
         Ok(())
     }
 
     /// Moves all stores aside, and forgets the pointer. Returns where the newest went.
     ///
     /// # Errors
-    /// If the disk refuses: then nothing in this folder can be used.
-    pub fn move_aside(&self, wall_ms: i64) -> io::Result<Option<PathBuf>> {
+    /// If the disk refuses: then nothing in this folder can be used. Or if nobody waits for it any more.
+    pub fn move_aside(&self, wall_ms: i64, cancelled: &Cancelled) -> io::Result<Option<PathBuf>> {
         let mut newest = None;
         let mut stores = self.stores()?;
         stores.sort_unstable();
         for name in stores {
             let aside = self.path.join(format!("{}{QUARANTINE_MARK}{wall_ms}", name.text()));
+            cancelled.check()?;
             fs::rename(self.store_path(name), &aside)?;
             newest = Some(aside);
         }
+        cancelled.check()?;
         // Last: if a store cannot be moved, the pointer to it must stay.
         match fs::remove_file(self.path.join(POINTER)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -327,7 +340,10 @@ mod tests {
             assert_eq!(name, StoreName(round), "numbers are never used again");
             fs::create_dir(folder.store_path(name)).unwrap();
             folder.point_to(name).unwrap();
-            let aside = folder.move_aside(1000 + i64::try_from(round).unwrap()).unwrap().unwrap();
+            let aside = folder
+                .move_aside(1000 + i64::try_from(round).unwrap(), &Cancelled::default())
+                .unwrap()
+                .unwrap();
             assert!(aside.ends_with(format!("store-{round}.quarantine-{}", 1000 + round)));
             assert_eq!(folder.find().unwrap(), Found::Nothing);
         }
@@ -355,5 +371,21 @@ mod tests {
         }
         folder.remove_all_but(&[StoreName(2)]);
         assert_eq!(names(dir.path()), ["LOCK", "other", "store-1.quarantine-5", "store-2"]);
+    }
+
+    #[test]
+    fn who_was_left_behind_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = folder(dir.path());
+        for name in ["store-1", "store-2"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        folder.point_to(StoreName(2)).unwrap();
+        let before = names(dir.path());
+        let cancelled = Cancelled::default();
+        cancelled.set();
+        folder.remove_unless(&cancelled, &[StoreName(1)]);
+        assert!(folder.forget(&cancelled).is_err() && folder.move_aside(5, &cancelled).is_err());
+        assert_eq!(names(dir.path()), before);
     }
 }

@@ -1,30 +1,60 @@
 //! Work that may hang or panic, kept away from whoever needs to go on.
 
 use std::any::Any;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use crate::doubt::Doubt;
 
-/// Runs work on a thread of its own for at most so long. If it takes longer, it is left behind and its result dropped.
+/// Tells work that nobody waits for it any more: from then on it must not change anything, since others go on without it.
+#[derive(Clone, Debug, Default)]
+pub struct Cancelled(Arc<AtomicBool>);
+
+impl Cancelled {
+    /// Tells it.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Asked before each step that changes something.
+    ///
+    /// # Errors
+    /// If nobody waits any more.
+    pub fn check(&self) -> io::Result<()> {
+        if self.0.load(Ordering::SeqCst) {
+            return Err(io::Error::other("it took so long that nobody waits for it any more"));
+        }
+        Ok(())
+    }
+}
+
+/// Runs work on a thread of its own for at most so long. If it takes longer, it is told so and left behind, and its result
+/// dropped.
 ///
 /// # Errors
 /// [`Doubt::TimedOut`] or [`Doubt::Panicked`].
 pub fn run_limited<T: Send + 'static>(
     limit: Duration,
-    work: impl FnOnce() -> T + Send + 'static,
+    work: impl FnOnce(&Cancelled) -> T + Send + 'static,
 ) -> Result<T, Doubt> {
+    let cancelled = Cancelled::default();
+    let told = cancelled.clone();
     let (done, is_done) = mpsc::sync_channel(1);
     let started = thread::Builder::new().name("snapshot-load".into()).spawn(move || {
         // Nobody listens any more if it took too long.
-        let _ = done.send(caught(work));
+        let _ = done.send(caught(|| work(&told)));
     });
     if let Err(error) = started {
         return Err(Doubt::NoThread(error.to_string()));
     }
-    is_done.recv_timeout(limit).unwrap_or(Err(Doubt::TimedOut(limit)))
+    is_done.recv_timeout(limit).unwrap_or_else(|_| {
+        cancelled.set();
+        Err(Doubt::TimedOut(limit))
+    })
 }
 
 /// Runs work that may panic.
@@ -47,15 +77,18 @@ mod tests {
     #[test]
     fn results_panics_and_hangs_are_told_apart() {
         let long = Duration::from_secs(60);
-        assert_eq!(run_limited(long, || 7), Ok(7));
-        let panicked = run_limited(long, || -> u8 { std::panic::panic_any("on purpose".to_owned()) });
+        assert_eq!(run_limited(long, |_| 7), Ok(7));
+        let panicked = run_limited(long, |_| -> u8 { std::panic::panic_any("on purpose".to_owned()) });
         assert_eq!(panicked, Err(Doubt::Panicked("on purpose".into())));
         let (release, is_released) = mpsc::channel::<()>();
         let short = Duration::from_millis(1);
-        let hung = run_limited(short, move || {
+        let (end, ended) = mpsc::channel();
+        let hung = run_limited(short, move |cancelled| {
             let _ = is_released.recv();
+            end.send(cancelled.check().is_err()).unwrap();
         });
         assert_eq!(hung, Err(Doubt::TimedOut(short)));
         drop(release);
+        assert_eq!(ended.recv(), Ok(true), "it is told that it was left behind");
     }
 }

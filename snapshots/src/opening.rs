@@ -12,7 +12,7 @@ use heureka_registry::Now;
 use crate::contents::{self, Contents};
 use crate::doubt::Doubt;
 use crate::folder::{DataFolder, Found, StoreName};
-use crate::limited::run_limited;
+use crate::limited::{Cancelled, run_limited};
 use crate::lock_file::LockError;
 use crate::mirror::Mirror;
 use crate::report::{LoadReport, Outcome};
@@ -97,25 +97,29 @@ struct Session {
 impl Session {
     fn lock(&mut self) -> Result<(), LockError> {
         let place = self.opening.place.clone();
-        let lock = move || DataFolder::lock(&place.path, &place.holder, place.failure_points);
+        let lock = move |_: &Cancelled| DataFolder::lock(&place.path, &place.holder, place.failure_points);
         let locked = run_limited(self.opening.time_limit, lock);
         let folder = locked.unwrap_or_else(|doubt| Err(LockError::Io(io::Error::other(doubt))))?;
         self.folder = Some(Arc::new(folder));
         Ok(())
     }
 
-    /// Works on the locked folder, on a thread of its own.
+    /// Works on the locked folder, on a thread of its own. If that is left behind, it must not change the folder any more.
     fn in_folder<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&DataFolder) -> T + Send + 'static,
+        work: impl FnOnce(&DataFolder, &Cancelled) -> T + Send + 'static,
     ) -> Result<T, Doubt> {
         let folder = self.folder.clone();
-        run_limited(self.opening.time_limit, move || folder.as_deref().map(work))?.ok_or(Doubt::NoStore)
+        let limited = move |cancelled: &Cancelled| folder.as_deref().map(|folder| work(folder, cancelled));
+        run_limited(self.opening.time_limit, limited)?.ok_or(Doubt::NoStore)
     }
 
     fn open(&mut self) -> Result<Opened, String> {
         let (opener, now) = (self.opener(), self.now);
-        match self.in_folder(move |folder| load(folder, &*opener, now)).and_then(|loaded| loaded) {
+        match self
+            .in_folder(move |folder, cancelled| load(folder, &*opener, now, cancelled))
+            .and_then(|loaded| loaded)
+        {
             Ok(Loaded::Nothing) => self.anew(None),
             Ok(Loaded::NothingKept(meta)) => {
                 self.report.outcome = Outcome::NothingKept;
@@ -130,7 +134,7 @@ impl Session {
     /// False if nothing could have been opened: while there are no threads, or the disk takes nothing, a store that does not
     /// open need not be to blame. It stays for the next start.
     fn is_stores_fault(&self, doubt: &Doubt) -> bool {
-        let is_usable = || self.in_folder(DataFolder::probe).is_ok_and(|probed| probed.is_ok());
+        let is_usable = || self.in_folder(|folder, _| folder.probe()).is_ok_and(|probed| probed.is_ok());
         !matches!(doubt, Doubt::NoThread(_)) && is_usable()
     }
 
@@ -165,7 +169,7 @@ impl Session {
 
     fn move_aside(&mut self, doubt: &Doubt) -> Result<Opened, String> {
         let wall_ms = self.now.wall_ms;
-        let moved = self.in_folder(move |folder| folder.move_aside(wall_ms));
+        let moved = self.in_folder(move |folder, cancelled| folder.move_aside(wall_ms, cancelled));
         let moved_to = moved
             .map_err(|second| format!("{doubt}; then: {second}"))?
             .map_err(|error| format!("{doubt}; it cannot be moved aside either: {error}"))?;
@@ -178,7 +182,7 @@ impl Session {
         let identity = identity.unwrap_or_else(|| self.new_identity());
         let identity = StoredMeta { software: self.opening.software.clone(), ..identity };
         let (opener, wall_ms, meta) = (self.opener(), self.now.wall_ms, identity.clone());
-        let made = self.in_folder(move |folder| make_target(folder, &*opener, meta, wall_ms));
+        let made = self.in_folder(move |folder, _| make_target(folder, &*opener, meta, wall_ms));
         let target = made.map_err(|doubt| doubt.to_string())?.map_err(|error| error.to_string())?;
         Ok(self.opened(None, Some(target), identity))
     }
@@ -218,18 +222,25 @@ impl Session {
     }
 }
 
-fn load(folder: &DataFolder, opener: &dyn OpenStore, now: Now) -> Result<Loaded, Doubt> {
+fn load(
+    folder: &DataFolder,
+    opener: &dyn OpenStore,
+    now: Now,
+    cancelled: &Cancelled,
+) -> Result<Loaded, Doubt> {
     let name = match folder.find().map_err(|error| StoreError::new("find", error))? {
         Found::Nothing => return Ok(Loaded::Nothing),
         Found::Doubtful(doubt) => return Err(doubt),
         Found::Store(name) => name,
     };
-    folder.remove_all_but(&[name]);
+    folder.remove_unless(cancelled, &[name]);
+    // Opening makes a store where none is any more.
+    cancelled.check().map_err(|error| StoreError::new("open", error))?;
     let store = opener.open(&folder.store_path(name))?;
     let meta = contents::read_meta(&*store)?;
     if !meta.opened {
         drop(store);
-        folder.forget().map_err(|error| StoreError::new("remove", error))?;
+        folder.forget(cancelled).map_err(|error| StoreError::new("remove", error))?;
         return Ok(Loaded::NothingKept(meta));
     }
     let contents = contents::read(&*store, now)?;

@@ -7,7 +7,7 @@ use heureka_registry::Now;
 use crate::contents;
 use crate::doubt::Doubt;
 use crate::folder::{DataFolder, Found, StoreName};
-use crate::limited::caught;
+use crate::limited::{Cancelled, caught};
 use crate::mirror::Mirror;
 use crate::news::News;
 use crate::rewrite::Rewrite;
@@ -103,7 +103,9 @@ impl Writer {
             // Nothing pointed to them when this node started, or they would have been moved aside then: its own attempts.
             None | Some(Doubt::NoPointer) => folder.remove_all_but(&[]),
             Some(doubt) => {
-                let to = folder.move_aside(now.wall_ms).map_err(|error| error.to_string())?;
+                let to = folder
+                    .move_aside(now.wall_ms, &Cancelled::default())
+                    .map_err(|error| error.to_string())?;
                 self.news.push(News::MovedAside { why: doubt.to_string(), to });
             }
         }

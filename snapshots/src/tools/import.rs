@@ -10,6 +10,7 @@ use super::{SnapshotDocument, ToolError, lock};
 use crate::doubt::Doubt;
 use crate::folder::{DataFolder, Found};
 use crate::key::{Key, Name};
+use crate::limited::Cancelled;
 use crate::mirror::{Edit, Mirror};
 use crate::store::{OpenStore, StoreError};
 use crate::stored::{StoredInstance, StoredMeta, to_payload};
@@ -76,7 +77,7 @@ fn make_room(folder: &DataFolder, options: ImportOptions, now: Now) -> Result<Op
     match folder.find()? {
         Found::Nothing => Ok(None),
         _ if !options.replaces => Err(ToolError::Occupied(folder.path().to_path_buf())),
-        Found::Store(_) | Found::Doubtful(_) => Ok(folder.move_aside(now.wall_ms)?),
+        Found::Store(_) | Found::Doubtful(_) => Ok(folder.move_aside(now.wall_ms, &Cancelled::default())?),
     }
 }
 

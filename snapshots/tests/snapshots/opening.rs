@@ -467,6 +467,35 @@ fn a_store_that_hangs_does_not_stop_the_start() {
 }
 
 #[test]
+fn a_loader_that_was_left_behind_harms_nothing_when_it_wakes_up() {
+    let (release, is_released) = std::sync::mpsc::channel::<()>();
+    let is_released = std::sync::Mutex::new(is_released);
+    let hangs = fails_once(move || {
+        let _ = is_released.lock().unwrap().recv();
+        Ok(())
+    });
+    // A store that was never complete: the loader would remove it, and the pointer.
+    let mut world = World::new();
+    world.start();
+    world.crash();
+    let mut opening = world.opening();
+    opening.place.opener = hangs(world.disk.clone());
+    opening.time_limit = Duration::from_secs(1);
+    let loader = Arc::downgrade(&opening.place.opener);
+    let opened = open(opening, world.now).unwrap();
+    assert!(matches!(opened.report.outcome, Outcome::Quarantined { .. }), "{:?}", opened.report);
+    drop(opened);
+    let pointer = std::fs::read_to_string(world.place().path.join("CURRENT")).unwrap();
+    assert!(pointer.contains("store-2"), "{pointer}");
+    drop(release);
+    while loader.strong_count() > 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(std::fs::read_to_string(world.place().path.join("CURRENT")).unwrap(), pointer);
+    assert!(world.place().path.join("store-2").is_dir());
+}
+
+#[test]
 fn a_folder_that_cannot_be_made_costs_the_snapshots_only() {
     let mut world = World::new();
     std::fs::write(world.place().path, "a file in the place of the folder").unwrap();
