@@ -125,6 +125,8 @@ impl Application {
         let (record, last) = (Arc::clone(&slot.record), slot.record.override_stamp.get());
         let outcome = match (last, cancel.stamp) {
             (Some(_), Some(stamp)) => self.take_told(id, Told::removed(stamp), now, rules),
+            // It was done before its node had heard of anybody, and the override has a time: it is later.
+            (Some(_), None) if cancel.told_by.is_some_and(Sender::keeps_order) => return None,
             _ if slot.overridden.since_mono_ms < slot.content.since_mono_ms => {
                 record.override_state().status?;
                 let stamp = stamp_of(cancel, last, now, rules).or(Stamp::after(last));

@@ -224,6 +224,15 @@ fn a_cancel_that_a_registration_has_overtaken_still_removes_the_override() {
     assert!(batch.items()[0].message().stamp > before);
 }
 
+/// A node of our kind that does not know when it was done had heard of nobody then; what has a time is later.
+#[test]
+fn a_cancel_of_no_known_time_leaves_the_override_of_the_next_life() {
+    let mut app = knows(Status::Down);
+    app.register(with(Status::Down, 200), Origin::Peer, at(NOW_MS + 10), &rules());
+    told_by(&mut app, Incoming::Cancel { last_dirty: Some(150) }, None);
+    assert_eq!(state(&app), OverrideState::of(Status::Down, stamp(KNOWN)));
+}
+
 #[test]
 fn a_cancel_that_a_registration_has_overtaken_tells_of_no_override_if_there_was_none() {
     let mut sender = Sender::new();

@@ -49,7 +49,7 @@ const SEEDS_THAT_FOUND: [u64; 46] = [
     8_006_416, 8_021_083, 10_029_665, 10_072_686, 11_003_473,
 ];
 /// The same with the stronger promise.
-const SEEDS_THAT_FOUND_EQUAL: [u64; 6] = [48, 960, 4_624, 12_379, 14_942, 13_045_886];
+const SEEDS_THAT_FOUND_EQUAL: [u64; 7] = [48, 960, 4_624, 12_379, 14_942, 13_045_886, 13_090_069];
 /// Seeds within which a planted bug must be found.
 const SEEDS_PER_BUG: u64 = 200;
 
