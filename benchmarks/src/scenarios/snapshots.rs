@@ -1,5 +1,7 @@
 //! What snapshots cost: rates with and without them, disk, memory.
 
+use std::time::{Duration, Instant};
+
 use super::Plan;
 use super::setup;
 use super::waiting::{gauge, until_written};
@@ -19,6 +21,8 @@ const HEARTBEAT_SHARE: f64 = 0.97;
 const MEMORY_MB: f64 = 64.0;
 /// Disk that they may take, in multiples of what is alive.
 const DISK_FACTOR: f64 = 3.0;
+/// The node looks at the size of its store every 5 s.
+const SETTLED_FOR: Duration = Duration::from_secs(7);
 const MB: f64 = 1024.0 * 1024.0;
 
 /// The table for it.
@@ -26,8 +30,8 @@ const MB: f64 = 1024.0 * 1024.0;
 pub fn section() -> Section {
     Section::new(
         "Snapshots",
-        "Two nodes, one with snapshots and one without. Disk: all files after every instance has registered anew several times, \
-         beside the records that live. Memory: resident, after the same filling.",
+        "Two nodes, one with snapshots and one without. Disk: all files, once they keep their size after every instance has \
+         registered anew twice, beside the records that live. Memory: resident, after the same filling.",
         &["instances", "memory with", "memory without", "live data", "disk", "factor"],
     )
 }
@@ -61,7 +65,7 @@ pub async fn costs(plan: &Plan, report: Report<'_>) -> anyhow::Result<()> {
     drop(without);
     let renewed = churn(plan, &with, &fleet).await?;
     until_written(&with, plan.duration(4_000, 60_000)).await?;
-    // Sizes are taken by the node every 30 s; files are counted here.
+    until_settled(&folder, plan.duration(1_000, 30_000)).await;
     let live = gauge(&with, "eureka_snapshot_live_bytes").await?;
     let disk = folder.bytes() as f64;
     let factor = disk / live.max(1.0);
@@ -127,6 +131,19 @@ async fn rates(
     }
     let name = format!("{name} with snapshots, against without");
     Ok(Figure::against(&name, &sides[0], &sides[1], least))
+}
+
+/// Waits until the files have kept their size for a while, but not for ever. After a churn the node writes its store anew.
+async fn until_settled(folder: &Folder, patience: Duration) {
+    let started = Instant::now();
+    let mut last = (folder.bytes(), Instant::now());
+    while started.elapsed() < patience && last.1.elapsed() < SETTLED_FOR {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let bytes = folder.bytes();
+        if bytes != last.0 {
+            last = (bytes, Instant::now());
+        }
+    }
 }
 
 /// Every instance registers anew, several times, at a rate that the writer can follow.

@@ -48,7 +48,7 @@ pub const PARTS: [(&str, Part, u64); 11] = [
     ("propagation", Part::Propagation, 200),
     ("memory", Part::Memory, 130),
     ("cluster", Part::Cluster, 187),
-    ("snapshots", Part::Snapshots, 120),
+    ("snapshots", Part::Snapshots, 127),
     ("cost", Part::Cost, 183),
     ("storm", Part::Storm, 36),
     ("fleet", Part::Fleet, 445),
