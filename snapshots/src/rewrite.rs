@@ -23,6 +23,8 @@ use crate::stored::StoredMeta;
 
 /// Keys that one slice copies.
 const SLICE_KEYS: usize = 400;
+/// Bytes after which a slice ends, whatever its keys are. Plain records reach the keys first.
+const SLICE_BYTES: usize = 1024 * 1024;
 
 /// Everything that a complete store holds, but for what it says of itself.
 pub const ALL_KINDS: &[Kind] = &[Kind::Instance, Kind::Override, Kind::Seen, Kind::Tombstone];
@@ -82,22 +84,22 @@ impl Rewrite {
     /// If a store refuses or the one in use is damaged.
     pub fn copy_slice(&mut self, from: &Mirror, wall_ms: i64) -> Result<(), StoreError> {
         let Some(cursor) = &mut self.copy else { return Ok(()) };
-        let mut edits = Vec::with_capacity(SLICE_KEYS);
+        let mut slice = Slice::default();
         for kind in cursor.kinds {
-            let room = SLICE_KEYS - edits.len();
-            edits.extend(read_slice(from, *kind, &cursor.after, room)?);
-            if edits.len() == SLICE_KEYS {
+            slice.read(from, *kind, &cursor.after)?;
+            if slice.is_full() {
                 break;
             }
         }
-        match edits.last() {
-            Some(Edit::Put { key, .. }) if edits.len() == SLICE_KEYS => cursor.after.clone_from(key),
+        match slice.edits.last() {
+            Some(Edit::Put { key, .. }) if slice.is_full() => cursor.after.clone_from(key),
             _ => self.copy = None,
         }
-        for edit in edits {
+        for edit in slice.edits {
             self.target.stage(&[edit], wall_ms)?;
         }
-        Ok(())
+        // Batches are counted in keys; so large ones must not gather in memory.
+        if slice.bytes >= SLICE_BYTES { self.target.commit(wall_ms) } else { Ok(()) }
     }
 
     /// The next records to take in, once everything has been copied. Those that have changed since are left out.
@@ -118,26 +120,39 @@ impl Rewrite {
     }
 }
 
-/// Reads the next keys of one kind; `after` may be a key of another kind.
-fn read_slice(from: &Mirror, kind: Kind, after: &[u8], at_most: usize) -> Result<Vec<Edit>, StoreError> {
-    let mut edits = Vec::new();
-    let mut fault = None;
-    // A key of a later kind: this kind has been copied already.
-    if after.first().is_some_and(|first| *first > kind as u8) {
-        return Ok(edits);
+/// What is copied at once.
+#[derive(Default)]
+struct Slice {
+    edits: Vec<Edit>,
+    bytes: usize,
+}
+
+impl Slice {
+    const fn is_full(&self) -> bool {
+        self.edits.len() >= SLICE_KEYS || self.bytes >= SLICE_BYTES
     }
-    from.store().visit(&kind.prefix(), after, &mut |key, value| {
-        match frame::unwrap(key, value) {
-            Ok(frame) => edits.push(Edit::Put { key: key.to_vec(), payload: frame.payload.to_vec() }),
-            Err(error) => fault = Some(StoreError::new("copy", error)),
+
+    fn push(&mut self, key: &[u8], payload: &[u8]) {
+        self.bytes += key.len() + payload.len();
+        self.edits.push(Edit::Put { key: key.to_vec(), payload: payload.to_vec() });
+    }
+
+    /// Reads the next keys of one kind; `after` may be a key of another kind.
+    fn read(&mut self, from: &Mirror, kind: Kind, after: &[u8]) -> Result<(), StoreError> {
+        // A key of a later kind: this kind has been copied already.
+        if after.first().is_some_and(|first| *first > kind as u8) {
+            return Ok(());
         }
-        if edits.len() == at_most || fault.is_some() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
-    fault.map_or(Ok(edits), Err)
+        let mut fault = None;
+        from.store().visit(&kind.prefix(), after, &mut |key, value| {
+            match frame::unwrap(key, value) {
+                Ok(frame) => self.push(key, frame.payload),
+                Err(error) => fault = Some(StoreError::new("copy", error)),
+            }
+            if self.is_full() || fault.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        fault.map_or(Ok(()), Err)
+    }
 }
 
 /// Makes an empty store to be filled. If nothing is in use, the pointer names it at once: it says of itself that it is not

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use heureka_protocol::Status;
+use heureka_protocol::{Instance, Status};
 use heureka_snapshots::failure_points::Step;
 use heureka_snapshots::pending::Pending;
 
@@ -64,6 +64,37 @@ fn a_grown_store_is_exchanged_while_changes_go_on() {
     world.lose_power();
     world.start();
     assert_eq!((world.outcome(), world.picture()), ("warm", before));
+}
+
+#[test]
+fn large_records_are_copied_a_few_at_a_time() {
+    let mut world = World::following();
+    for index in 0..100 {
+        let metadata =
+            [(Box::<str>::from("text"), "x".repeat(60_000).into_boxed_str())].into_iter().collect();
+        world.register(Instance { metadata, ..instance("SHOP", &format!("{index:03}")) });
+    }
+    world.round();
+    world.disk.report_size(LARGE);
+    world.pass(30_000);
+    let now = world.now;
+    world.writer().round(&[], now).unwrap();
+    let copied_bytes = |world: &World| {
+        let values = world.disk.values(&world.place().path.join("store-2"));
+        values.values().map(Vec::len).sum::<usize>()
+    };
+    let (mut rounds, mut before) = (0, copied_bytes(&world));
+    while world.writer().has_more_to_do() {
+        world.writer().round(&[], now).unwrap();
+        let after = copied_bytes(&world);
+        assert!(after - before < 2 * 1024 * 1024, "{} bytes in one round", after - before);
+        (rounds, before) = (rounds + 1, after);
+    }
+    assert!(rounds > 5 && world.writer().stats().rewrites == 1, "{rounds} rounds");
+    let picture = world.picture();
+    world.crash();
+    world.start();
+    assert_eq!((world.outcome(), world.picture()), ("warm", picture));
 }
 
 #[test]
