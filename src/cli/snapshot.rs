@@ -63,19 +63,10 @@ pub(super) fn run(command: &SnapshotCommand, settings: &Settings) -> anyhow::Res
             serde_json::to_writer_pretty(&mut out, &found)?;
             writeln!(out)?;
         }
-        Action::Verify => match tools::inspect(&command.folder, &Sled, rules, now)?.verdict {
-            Verdict::Warm { instances, overrides, tombstones, too_old: 0 } => {
-                writeln!(
-                    out,
-                    "good: {instances} instances, {overrides} overrides, {tombstones} tombstones would come back"
-                )?;
-            }
-            Verdict::Warm { too_old, instances, .. } => {
-                bail!("{too_old} instances are too old to come back, {instances} would");
-            }
-            Verdict::Doubtful { why } => bail!("a node would move it aside: {why}"),
-            Verdict::Incomplete => bail!("it never was complete; a start would be cold"),
-        },
+        Action::Verify => {
+            let found = tools::inspect(&command.folder, &Sled, rules, now)?;
+            writeln!(out, "{}", verified(&found.verdict, found.bad_records)?)?;
+        }
         Action::Export => {
             tools::export(&command.folder, &Sled, &mut out, now)?;
         }
@@ -89,6 +80,24 @@ pub(super) fn run(command: &SnapshotCommand, settings: &Settings) -> anyhow::Res
         }
     }
     Ok(out.flush()?)
+}
+
+/// What a start would give back if that is everything.
+fn verified(verdict: &Verdict, bad_records: u64) -> anyhow::Result<String> {
+    match verdict {
+        Verdict::Warm { .. } if bad_records > 0 => bail!("{bad_records} records cannot be read"),
+        Verdict::Warm { instances, overrides, tombstones, too_old: 0, ended: 0 } => Ok(format!(
+            "good: {instances} instances, {overrides} overrides, {tombstones} tombstones would come back"
+        )),
+        Verdict::Warm { instances, too_old, ended, .. } => bail!(
+            "{too_old} instances are too old to come back and {ended} were cancelled or had ended, {instances} would come back"
+        ),
+        Verdict::TooOld { too_old, .. } => {
+            bail!("the snapshot is too old; a start would be cold, {too_old} instances would not come back")
+        }
+        Verdict::Doubtful { why } => bail!("a node would move it aside: {why}"),
+        Verdict::Incomplete => bail!("it never was complete; a start would be cold"),
+    }
 }
 
 #[cfg(test)]
@@ -113,5 +122,19 @@ mod tests {
         for words in [&["inspect"][..], &[], &["burn", "data"], &["export", "data", "more"]] {
             assert!(parsed(words, &[]).unwrap_err().contains(USAGE), "{words:?}");
         }
+    }
+
+    #[test]
+    fn only_a_snapshot_that_gives_everything_back_is_good() {
+        let warm =
+            |too_old, ended| Verdict::Warm { instances: 2, overrides: 1, tombstones: 0, too_old, ended };
+        let good = "good: 2 instances, 1 overrides, 0 tombstones would come back";
+        assert_eq!(verified(&warm(0, 0), 0).unwrap(), good);
+        let too_old = Verdict::TooOld { too_old: 0, overrides: 1, tombstones: 0 };
+        let doubtful = Verdict::Doubtful { why: "it is damaged".into() };
+        for bad in [warm(1, 0), warm(0, 1), too_old, doubtful, Verdict::Incomplete] {
+            assert!(verified(&bad, 0).is_err(), "{bad:?}");
+        }
+        assert!(verified(&warm(0, 0), 1).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! `heureka snapshot import`: a folder for a node from a JSON document.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -9,11 +10,15 @@ use heureka_registry::Now;
 use super::{SnapshotDocument, ToolError, lock};
 use crate::doubt::Doubt;
 use crate::folder::{DataFolder, Found};
+use crate::frame::MAX_PAYLOAD_BYTES;
 use crate::key::{Key, Name};
 use crate::limited::Cancelled;
 use crate::mirror::{Edit, Mirror};
 use crate::store::{OpenStore, StoreError};
 use crate::stored::{StoredInstance, StoredMeta, to_payload};
+
+/// Longest text that the record about the whole store takes.
+const LONGEST_META_TEXT: usize = 1024;
 
 /// How a document is imported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,10 +59,17 @@ pub fn import(
     if options.is_fresh {
         freshen(&mut document, now);
     }
+    check_meta(&document.meta)?;
     let edits = edits_of(&document, now)?;
+    check_keys(&document, &edits)?;
     let folder = lock(folder, now)?;
     let moved_aside = make_room(&folder, options, now)?;
-    fill(&folder, opener, &document.meta, &edits).map_err(Doubt::from)?;
+    if let Err(error) = fill(&folder, opener, &document.meta, &edits) {
+        if !folder.has_pointer() {
+            folder.remove_all_but(&[]);
+        }
+        return Err(Doubt::from(error).into());
+    }
     Ok(Imported {
         instances: document.instances.len(),
         overrides: document.overrides.len(),
@@ -71,6 +83,31 @@ fn freshen(document: &mut SnapshotDocument<'_>, now: Now) {
     for instance in &mut document.instances {
         instance.record.seen_timestamp = now.wall_ms;
     }
+}
+
+fn check_meta(meta: &StoredMeta) -> Result<(), ToolError> {
+    for (member, text) in [("node_id", &meta.node_id), ("software", &meta.software)] {
+        if text.len() > LONGEST_META_TEXT {
+            return Err(ToolError::LongMeta { member, bytes: text.len(), longest: LONGEST_META_TEXT });
+        }
+    }
+    Ok(())
+}
+
+/// Every entry has a key of its own; names of applications have one spelling in a store.
+fn check_keys(document: &SnapshotDocument<'_>, edits: &[Edit]) -> Result<(), ToolError> {
+    let instances = document.instances.iter().map(|entry| (&entry.app, &entry.id));
+    let overrides = document.overrides.iter().map(|entry| (&entry.app, &entry.id));
+    let tombstones = document.tombstones.iter().map(|entry| (&entry.app, &entry.id));
+    let names = instances.chain(overrides).chain(tombstones);
+    let mut keys = HashSet::new();
+    for (edit, (app, id)) in edits.iter().zip(names) {
+        let (Edit::Put { key, .. } | Edit::Remove { key }) = edit;
+        if !keys.insert(key) {
+            return Err(invalid(app, id, "it is in the document twice".into()));
+        }
+    }
+    Ok(())
 }
 
 fn make_room(folder: &DataFolder, options: ImportOptions, now: Now) -> Result<Option<PathBuf>, ToolError> {
@@ -109,6 +146,11 @@ fn put<'n>(
     let key =
         key(Name { app, id }).to_bytes().ok_or_else(|| invalid(app, id, "the name is too long".into()))?;
     let payload = to_payload(record).map_err(|error| invalid(app, id, error.to_string()))?;
+    if payload.len() > MAX_PAYLOAD_BYTES {
+        let why =
+            format!("its record has {} bytes, at most {MAX_PAYLOAD_BYTES} can be stored", payload.len());
+        return Err(invalid(app, id, why));
+    }
     Ok(Edit::Put { key, payload })
 }
 

@@ -32,6 +32,17 @@ pub enum Verdict {
         tombstones: u64,
         /// Instances too old to come back.
         too_old: u64,
+        /// Instances that would not come back since they were cancelled or their lease had ended.
+        ended: u64,
+    },
+    /// It would be cold but for these: the snapshot is too old, or lies in the future.
+    TooOld {
+        /// Instances too old to come back.
+        too_old: u64,
+        /// Overrides.
+        overrides: u64,
+        /// Tombstones.
+        tombstones: u64,
     },
     /// It would move the snapshot aside.
     Doubtful {
@@ -121,9 +132,12 @@ fn judge(contents: Contents, rules: RestoreRules, now: Now) -> Verdict {
     if let Err(doubt) = contents.check() {
         return Verdict::Doubtful { why: doubt.to_string() };
     }
-    let RestoreCounts { instances, overrides, tombstones, too_old, .. } =
-        restore(contents, rules, now).counts;
-    Verdict::Warm { instances, overrides, tombstones, too_old }
+    let restored = restore(contents, rules, now);
+    let RestoreCounts { instances, overrides, tombstones, too_old, ended } = restored.counts;
+    if restored.is_too_old {
+        return Verdict::TooOld { too_old, overrides, tombstones };
+    }
+    Verdict::Warm { instances, overrides, tombstones, too_old, ended }
 }
 
 fn moved_aside(folder: &Path) -> Vec<PathBuf> {

@@ -27,6 +27,9 @@ pub use export::export;
 pub use import::{ImportOptions, Imported, import};
 pub use inspect::{Inspection, Verdict, inspect};
 
+/// Every store of sled has this file.
+const SLED_FILE: &str = "db";
+
 /// Why a tool did not do its work.
 #[derive(Debug, Error)]
 pub enum ToolError {
@@ -58,6 +61,16 @@ pub enum ToolError {
         /// Why.
         why: String,
     },
+    /// What the document says of the whole store is too long.
+    #[error("meta.{member} has {bytes} bytes, at most {longest} can be stored")]
+    LongMeta {
+        /// Which member.
+        member: &'static str,
+        /// Its length.
+        bytes: usize,
+        /// The longest that is taken.
+        longest: usize,
+    },
     /// There is a snapshot already, and nobody said that it is to be replaced.
     #[error("{} holds a snapshot already; say that it is to be replaced to move it aside", .0.display())]
     Occupied(PathBuf),
@@ -88,6 +101,10 @@ fn open(path: &Path, opener: &dyn OpenStore, now: Now) -> Result<Opened, ToolErr
         return Err(ToolError::NoFolder(path.to_path_buf()));
     }
     if !is_data_folder(path) {
+        // Opening would make a store where none is.
+        if !path.join(SLED_FILE).is_file() {
+            return Err(ToolError::NoSnapshot(path.to_path_buf()));
+        }
         return open_store(path.to_path_buf(), None, opener);
     }
     let folder = lock(path, now)?;

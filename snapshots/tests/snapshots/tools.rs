@@ -127,17 +127,76 @@ fn documents_that_are_wrong_change_nothing() {
 fn an_inspection_says_what_a_start_would_do() {
     let world = stopped();
     let shown = inspect(&world.place().path, &Sled, RULES, world.now).unwrap();
-    let Verdict::Warm { instances, overrides, tombstones, too_old } = shown.verdict.clone() else {
+    let Verdict::Warm { instances, overrides, tombstones, too_old, ended } = shown.verdict.clone() else {
         panic!("{shown:?}")
     };
-    assert_eq!((instances, tombstones, too_old), (32, 1, 0));
+    assert_eq!((instances, tombstones, too_old, ended), (32, 1, 0, 0));
     assert!(overrides > 0 && shown.statuses.values().sum::<usize>() == 32);
     assert_eq!((shown.age_ms, shown.meta.clean, shown.bad_records), (0, true, 0));
     assert!(shown.disk_bytes > shown.live_bytes && shown.live_bytes > 1_000);
     assert!(shown.largest_applications.contains(&("SHOP".to_owned(), 2)));
     let later = Now { wall_ms: world.now.wall_ms + 4_000_000, ..world.now };
     let shown = inspect(&world.place().path, &Sled, RULES, later).unwrap();
-    assert!(matches!(shown.verdict, Verdict::Warm { instances: 0, too_old: 32, .. }), "{:?}", shown.verdict);
+    assert!(matches!(shown.verdict, Verdict::TooOld { too_old: 32, .. }), "{:?}", shown.verdict);
+}
+
+#[test]
+fn an_inspection_tells_a_hidden_instance_and_a_snapshot_that_is_too_old_without_any() {
+    let world = fresh(World::new().now);
+    let hidden = format!(
+        r#"{{"instances": [{{"app": "SHOP", "id": "a", "record": {{"host_name": "h", "ip_addr": "i"}}}}],
+            "tombstones": [{{"app": "SHOP", "id": "a",
+                "record": {{"cancelled_timestamp": {0}, "until_timestamp": {1}}}}}]}}"#,
+        world.now.wall_ms,
+        world.now.wall_ms + 300_000
+    );
+    imported(&world, &hidden, ImportOptions { is_fresh: true, ..KEEP }).unwrap();
+    let verdict = inspect(&world.place().path, &Sled, RULES, world.now).unwrap().verdict;
+    assert!(matches!(verdict, Verdict::Warm { instances: 0, ended: 1, .. }), "{verdict:?}");
+    let empty = fresh(world.now);
+    imported(&empty, "{}", KEEP).unwrap();
+    let verdict = inspect(&empty.place().path, &Sled, RULES, empty.now).unwrap().verdict;
+    assert_eq!(verdict, Verdict::TooOld { too_old: 0, overrides: 0, tombstones: 0 });
+}
+
+#[test]
+fn a_folder_without_a_store_stays_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("letter"), "to whom it may concern").unwrap();
+    let nothing = inspect(dir.path(), &Sled, RULES, World::new().now).unwrap_err();
+    assert!(matches!(nothing, ToolError::NoSnapshot(_)), "{nothing}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn documents_that_do_not_fit_are_refused_with_the_reason() {
+    let world = fresh(World::new().now);
+    let entry = |app: &str, host: &str| {
+        format!(r#"{{"app": "{app}", "id": "a", "record": {{"host_name": "{host}", "ip_addr": "i"}}}}"#)
+    };
+    let large = format!(r#"{{"instances": [{}]}}"#, entry("SHOP", &"x".repeat(70_000)));
+    let twice = format!(r#"{{"instances": [{}, {}]}}"#, entry("shop", "h"), entry("SHOP", "h"));
+    let meta = format!(r#"{{"meta": {{"node_id": "{}"}}}}"#, "x".repeat(70_000));
+    for (document, why) in [
+        (large, "SHOP/a cannot be imported: its record has 7"),
+        (twice, "SHOP/a cannot be imported: it is in the document twice"),
+        (meta, "meta.node_id has 70000 bytes, at most 1024 can be stored"),
+    ] {
+        let refused = imported(&world, &document, KEEP).unwrap_err().to_string();
+        assert!(refused.starts_with(why), "{refused}");
+        assert!(!world.place().path.exists());
+    }
+}
+
+#[test]
+fn an_import_that_fails_leaves_no_store_behind() {
+    let world = World::new();
+    world.disk.fail_after(2);
+    let path = world.place().path;
+    import(&path, &world.disk, &mut "{}".as_bytes(), KEEP, world.now).unwrap_err();
+    world.disk.repair();
+    assert!(!path.join("store-1").exists());
+    import(&path, &world.disk, &mut "{}".as_bytes(), KEEP, world.now).unwrap();
 }
 
 #[test]
