@@ -29,6 +29,7 @@ pub fn actor_options(settings: &Settings, groups: Option<Arc<dyn GroupStates>>) 
             applications: settings.limits.max_applications,
             instances: settings.limits.max_instances,
             instances_per_application: settings.limits.max_instances_per_application,
+            delta_removal_bytes: settings.limits.delta_removal_bytes,
             ..LimitOptions::default()
         },
         placement: Placement::Threads { lease_arbiters: settings.placement.lease_arbiters },

@@ -138,6 +138,20 @@ impl CacheActor {
         }
     }
 
+    /// Ever new instances that are registered and cancelled must not fill the memory: see [`View::bound_removals`].
+    fn bound_removals(&mut self, now: Now) {
+        let max_bytes = self.shared.options.limits.delta_removal_bytes;
+        if self.view.removal_bytes() <= max_bytes {
+            return;
+        }
+        match self.try_step(|view| view.bound_removals(max_bytes)) {
+            Some(count) => {
+                self.shared.metrics.dropped_delta_removals.inc_by(count as u64);
+            }
+            None => self.rebuild(&|view: &mut View, change: &Change| view.apply(change, now)),
+        }
+    }
+
     fn sweep_delta(&mut self, ctx: &mut Context<Self>) {
         let retention_ms = u64::try_from(self.options.delta_retention.as_millis()).unwrap_or(u64::MAX);
         self.tend(ctx, |view, now| view.expire_recent(now.mono_ms.saturating_sub(retention_ms)));
@@ -174,6 +188,7 @@ impl Handler<Apply> for CacheActor {
         self.shared.cache_backlog.leave();
         let now = self.shared.clock.now();
         self.take_in(change, |view, change| view.apply(change, now));
+        self.bound_removals(now);
         self.schedule_publication(ctx);
     }
 }

@@ -59,6 +59,8 @@ pub struct Metrics {
     pub refused_registrations: Counter,
     /// Heartbeats that were answered without asking an actor.
     pub quick_renewals: Counter,
+    /// Removals that deltas lost before their time because they took too much memory.
+    pub dropped_delta_removals: Counter,
 }
 
 impl Metrics {
@@ -92,6 +94,11 @@ impl Metrics {
             "refused_registrations",
             "Registrations refused because the registry or the application is full",
             &self.refused_registrations,
+        );
+        plain(
+            "dropped_delta_removals",
+            "Removals that deltas lost early because they took too much memory",
+            &self.dropped_delta_removals,
         );
         plain("quick_renewals", "Heartbeats answered without asking an actor", &self.quick_renewals);
     }

@@ -78,6 +78,8 @@ pub struct LimitOptions {
     pub instances: usize,
     /// Instances of one application; a registration that would make one more is refused.
     pub instances_per_application: usize,
+    /// Removals that deltas show, about so many bytes in memory; above it deltas lose the oldest.
+    pub delta_removal_bytes: usize,
 }
 
 impl Default for LimitOptions {
@@ -88,6 +90,7 @@ impl Default for LimitOptions {
             applications: 100_000,
             instances: 1_000_000,
             instances_per_application: 100_000,
+            delta_removal_bytes: 128 << 20,
         }
     }
 }

@@ -103,6 +103,29 @@ impl Instance {
             asg_name: None,
         }
     }
+
+    /// Bytes of all its texts, but for the name of its application, which its neighbours share.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        let data_center = match &self.data_center {
+            DataCenter::Amazon(metadata) => metadata.text_bytes(),
+            DataCenter::MyOwn | DataCenter::Netflix => 0,
+        };
+        let optional = [
+            &self.sid,
+            &self.app_group_name,
+            &self.home_page_url,
+            &self.status_page_url,
+            &self.health_check_url,
+            &self.secure_health_check_url,
+            &self.vip_address,
+            &self.secure_vip_address,
+            &self.asg_name,
+        ];
+        let optional: usize = optional.into_iter().flatten().map(|text| text.len()).sum();
+        let always = self.instance_id.len() + self.host_name.len() + self.ip_addr.len();
+        always + optional + self.metadata.text_bytes() + data_center
+    }
 }
 
 /// A port and whether it is in use.

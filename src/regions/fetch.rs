@@ -68,6 +68,8 @@ impl Fetcher {
     fn answered(&mut self) {
         let shared = self.node.registry.shared();
         let now = shared.clock.now();
+        let dropped = self.mirror.bound_removals(shared.options.limits.delta_removal_bytes);
+        shared.metrics.dropped_delta_removals.inc_by(dropped as u64);
         if let Some(view) = self.mirror.publish(now) {
             self.region.publish(view);
         }

@@ -130,6 +130,11 @@ impl RegistryGauges {
         let documents = Variant::all().filter(|variant| view.ready_document(*variant).is_some()).count();
         gauges.set("eureka_cache_documents", "Whole-registry documents ready in this version", documents)?;
         gauges.set("eureka_delta_entries", "Changes that deltas show", view.recent_len())?;
+        gauges.set(
+            "eureka_delta_removal_bytes",
+            "Memory that removals take which deltas show",
+            view.removal_bytes(),
+        )?;
         gauges.set("eureka_vip_addresses", "Different VIP addresses, plain and secure", view.vip_len())?;
         let is_allowed = shared.access(true) == Access::Allowed;
         gauges.set("eureka_access_allowed", "1 if list queries are answered", is_allowed)?;

@@ -122,6 +122,23 @@ impl AppView {
         self.recent.len()
     }
 
+    /// About what the removals take in memory that deltas show.
+    #[must_use]
+    pub fn removal_bytes(&self) -> usize {
+        self.recent.removal_bytes()
+    }
+
+    /// When each of these removals was, on the monotonic clock, and what it takes.
+    pub fn removals(&self) -> impl Iterator<Item = (u64, usize)> {
+        self.recent.removals()
+    }
+
+    /// Takes the removals up to this time out of deltas; returns how many these showed.
+    pub fn drop_removals(&mut self, up_to_mono_ms: u64) -> usize {
+        self.forget_memos();
+        self.recent.drop_removals(up_to_mono_ms)
+    }
+
     fn position(&self, id: &str) -> Result<usize, usize> {
         self.entries.binary_search_by(|entry| entry.id().cmp(id))
     }

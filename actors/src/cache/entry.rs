@@ -23,6 +23,10 @@ impl Logged for Entry {
     fn instance_id(&self) -> &str {
         &self.record.instance.instance_id
     }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.record.bytes()
+    }
 }
 
 impl Entry {

@@ -101,6 +101,13 @@ impl MirrorWriter {
         Some(Arc::new(self.view.clone()))
     }
 
+    /// Keeps the removals that deltas show within a bound, as [`View::bound_removals`] does; returns how many they lose.
+    pub fn bound_removals(&mut self, max_bytes: usize) -> usize {
+        let dropped = self.view.bound_removals(max_bytes);
+        self.has_changed |= dropped > 0;
+        dropped
+    }
+
     fn put(&mut self, instance: Instance, now: Now) {
         let known = self.view.app(&instance.app).and_then(|app| app.get(&instance.instance_id));
         let action = match known {

@@ -25,6 +25,8 @@ pub struct View {
     vips: Vips,
     secure_vips: Vips,
     counts: StatusCounts,
+    /// About what the removals take in memory that deltas show.
+    removal_bytes: usize,
     documents: Memo<Arc<Document>, { Variant::COUNT }>,
 }
 
@@ -152,14 +154,62 @@ impl View {
     /// Puts an instance in, or takes it out; deltas show it from then on.
     pub fn take(&mut self, entry: Arc<Entry>, is_removal: bool, at_mono_ms: u64) {
         let name = entry.app().clone();
-        let app = self.apps.get_mut_or_insert_with(&name, || AppView::new(name.clone()));
-        if is_removal {
-            let old = app.remove(entry, at_mono_ms);
-            self.index(old.as_deref(), None);
-        } else {
-            let old = app.upsert(entry.clone(), at_mono_ms);
-            self.index(old.as_deref(), Some(&entry));
+        let (old, new) = self.change_recent(&name, |app| match is_removal {
+            true => (app.remove(entry, at_mono_ms), None),
+            false => (app.upsert(entry.clone(), at_mono_ms), Some(entry)),
+        });
+        self.index(old.as_deref(), new.as_ref());
+    }
+
+    /// Changes what deltas show of an application, and keeps the sum in step.
+    fn change_recent<R>(&mut self, name: &AppName, change: impl FnOnce(&mut AppView) -> R) -> R {
+        let app = self.apps.get_mut_or_insert_with(name, || AppView::new(name.clone()));
+        self.removal_bytes -= app.removal_bytes();
+        let result = change(app);
+        self.removal_bytes += app.removal_bytes();
+        result
+    }
+
+    /// About what the removals take in memory that deltas show.
+    #[must_use]
+    pub fn removal_bytes(&self) -> usize {
+        self.removal_bytes
+    }
+
+    /// If the removals that deltas show take more than this, gives up the oldest, down to three quarters so that it need
+    /// not be done for each one. Who has missed one finds that the hash code differs. Returns how many deltas lose.
+    pub fn bound_removals(&mut self, max_bytes: usize) -> usize {
+        if self.removal_bytes <= max_bytes {
+            return 0;
         }
+        let mut removals: Vec<_> = self.apps.values().flat_map(|app| app.removals()).collect();
+        removals.sort_unstable();
+        let mut excess = self.removal_bytes - max_bytes / 4 * 3;
+        let last = removals.into_iter().find(|(_, bytes)| {
+            excess = excess.saturating_sub(*bytes);
+            excess == 0
+        });
+        let up_to_mono_ms = last.map_or(u64::MAX, |(at_mono_ms, _)| at_mono_ms);
+        let has_old = |app: &&Arc<AppView>| app.removals().any(|(at_mono_ms, _)| at_mono_ms <= up_to_mono_ms);
+        self.shrink_recent(has_old, |app| app.drop_removals(up_to_mono_ms))
+    }
+
+    /// Makes deltas show less of some applications; returns the sum of what the calls return.
+    fn shrink_recent(
+        &mut self,
+        is_one: impl Fn(&&Arc<AppView>) -> bool,
+        shrink: impl Fn(&mut AppView) -> usize,
+    ) -> usize {
+        let names: Vec<_> = self.apps.values().filter(is_one).map(|app| app.name.clone()).collect();
+        let mut sum = 0;
+        for name in &names {
+            let (result, is_gone) = self.change_recent(name, |app| (shrink(app), app.is_gone()));
+            sum += result;
+            if is_gone {
+                self.apps.remove(&**name);
+            }
+        }
+        sum
     }
 
     /// Keeps status counts and VIP indexes in step with a replacement.
@@ -178,15 +228,11 @@ impl View {
     /// Drops changes older than the retention from the deltas. True if there were any.
     pub fn expire_recent(&mut self, before_mono_ms: u64) -> bool {
         let has_old = |app: &&Arc<AppView>| app.has_recent_before(before_mono_ms);
-        let stale: Vec<_> = self.apps.values().filter(has_old).map(|app| app.name.clone()).collect();
-        for name in &stale {
-            let app = self.apps.get_mut_or_insert_with(name, || AppView::new(name.clone()));
+        let applications = self.shrink_recent(has_old, |app| {
             app.expire_recent(before_mono_ms);
-            if app.is_gone() {
-                self.apps.remove(&**name);
-            }
-        }
-        !stale.is_empty()
+            1
+        });
+        applications > 0
     }
 
     /// Takes the lease times of this moment into the applications of one shard that have been encoded. True if there

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
-use heureka_actors::cache::{Encoding, Scope, Variant, View};
+use heureka_actors::cache::{Encoding, MirrorWriter, Scope, Variant, View};
+use heureka_protocol::applications::Applications;
 use heureka_protocol::document::Form;
 use heureka_protocol::limits::Limits;
-use heureka_protocol::{ActionType, Status, StatusCounts, json, xml};
-use heureka_registry::Origin;
+use heureka_protocol::{ActionType, Instance, Status, StatusCounts, json, xml};
+use heureka_registry::{Now, Origin};
 
 use crate::support::{ids, instance, options, registry, text};
 
@@ -46,6 +48,57 @@ async fn deltas_show_the_last_change_of_an_instance_until_the_retention_has_pass
     let view = registry.current_view().await.expect("a view");
     assert!(text(&view, Scope::Delta).contains("\"application\":[]"));
     assert_eq!(ids(&view, "SHOP"), ["b"]);
+}
+
+/// A client's copy of the registry, filled with everything there is.
+fn client_of(view: &Arc<View>) -> MirrorWriter {
+    let mut client = MirrorWriter::new(180_000);
+    client.take_list(read(view, Scope::Full), Now { mono_ms: 0, wall_ms: 0 });
+    client
+}
+
+fn read(view: &Arc<View>, scope: Scope) -> Applications {
+    json::read_applications(text(view, scope).as_bytes(), &Limits::SERVER_DOCUMENT).expect("readable")
+}
+
+#[actix::test]
+async fn removals_leave_deltas_early_if_they_take_too_much_memory_and_no_client_is_misled() {
+    tokio::time::pause();
+    let mut options = options();
+    options.limits.delta_removal_bytes = 100_000;
+    let registry = registry(options);
+    let large = |id: String| Instance {
+        home_page_url: Some("x".repeat(8_000).into()),
+        ..instance(&format!("APP-{}", id.len()), &id)
+    };
+    for index in 0..20 {
+        registry.register(large(format!("old-{index}")), Origin::Client).await.expect("registered");
+    }
+    let mut late = client_of(&registry.current_view().await.expect("a view"));
+    let mut in_time = None;
+    for index in 0..20 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        if index == 14 {
+            in_time = Some(client_of(&registry.current_view().await.expect("a view")));
+        }
+        let id = format!("old-{index}");
+        registry.cancel(&format!("APP-{}", id.len()), &id, Origin::Client).await.expect("cancelled");
+        // As many live as before, with the same status: the numbers in the hash code are the same again.
+        registry.register(large(format!("new-{index}")), Origin::Client).await.expect("registered");
+        let view = registry.current_view().await.expect("a view");
+        assert!(view.removal_bytes() <= 100_000, "{} bytes of removals", view.removal_bytes());
+    }
+    let view = registry.current_view().await.expect("a view");
+    let shown = read(&view, Scope::Delta).applications.into_iter().flat_map(|(_, instances)| instances);
+    let removed = shown.filter(|instance| instance.action_type == Some(ActionType::Deleted)).count();
+    assert!((6..12).contains(&removed), "{removed} removals are shown");
+    let dropped = registry.shared().metrics.dropped_delta_removals.get();
+    assert_eq!(dropped, 20 - removed as u64);
+    let now = Now { mono_ms: 1, wall_ms: 1 };
+    assert!(!late.take_delta(read(&view, Scope::Delta), now), "who has missed one is told so by the hash");
+    assert!(in_time.expect("a copy").take_delta(read(&view, Scope::Delta), now));
+    tokio::time::sleep(Duration::from_secs(211)).await;
+    assert_eq!(registry.current_view().await.expect("a view").removal_bytes(), 0);
 }
 
 #[actix::test]

@@ -47,6 +47,8 @@ pub(crate) enum Kind {
     Duration,
     /// A size such as `16KB`; a bare number is bytes.
     Size,
+    /// A size of at least so many bytes.
+    SizeFrom(u64),
     /// A number of threads, or `auto`.
     Threads,
     /// Comma-separated or indexed.
@@ -77,6 +79,7 @@ impl Kind {
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Duration => "a length of time such as 500ms, 30s, 2m or PT30S".into(),
             Self::Size => "a size such as 16384, 16KB or 1MB".into(),
+            Self::SizeFrom(min) => format!("a size of at least {min} bytes, such as 16384, 16KB or 1MB"),
             Self::Threads => "auto or a whole number from 1 to 1024".into(),
             Self::List => "a list, separated by commas".into(),
             Self::Map | Self::MapOfLists => "names with a value each".into(),

@@ -120,6 +120,12 @@ pub(super) const OWN: &[KeySpec] = &[
         "65536",
         "Changes that may wait for the cache. When it is full, writers are answered 503 with Retry-After.",
     ),
+    acts(
+        "heureka.limits.delta-removal-bytes",
+        Kind::SizeFrom(64 << 10),
+        "128MB",
+        "Memory for removed instances that deltas show. Above it deltas lose the oldest removals before eureka.server.retention-time-in-m-s-in-delta-queue has passed: a client that has missed one finds another hash code and fetches everything. Room for a hundred thousand usual instances, so that clients that ask every 30 s miss none up to 2500 removals a second.",
+    ),
     acts_if_set(
         "heureka.peers.file",
         Kind::Text,

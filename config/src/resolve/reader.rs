@@ -247,9 +247,13 @@ impl<'a> Reader<'a> {
         self.checked(key, values::duration_ms)
     }
 
-    /// A size in bytes.
+    /// A size in bytes, within the bound of the catalogue.
     pub(super) fn size(&mut self, key: &'static str) -> Option<u64> {
-        self.checked(key, values::size_bytes)
+        let min = match catalogue::find(key).map(|spec| spec.kind) {
+            Some(Kind::SizeFrom(min)) => min,
+            _ => 0,
+        };
+        self.checked(key, |text| values::size_bytes(text).filter(|size| *size >= min))
     }
 
     /// A number of threads; `None` for `auto`.

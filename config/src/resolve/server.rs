@@ -134,6 +134,7 @@ pub(super) fn limits(r: &mut Reader<'_>) -> LimitSettings {
         max_instances_per_application: r
             .number("heureka.limits.max-instances-per-application", d.max_instances_per_application),
         cache_backlog: r.number("heureka.limits.cache-backlog", d.cache_backlog),
+        delta_removal_bytes: bytes(r, "heureka.limits.delta-removal-bytes", d.delta_removal_bytes),
     };
     for key in ["heureka.limits.header-bytes", "server.max-http-request-header-size"] {
         if r.is_set(key) && limits.header_bytes < HEADER_BYTES_MIN {

@@ -35,6 +35,8 @@ pub struct LimitSettings {
     pub max_instances_per_application: usize,
     /// Changes that may wait for the cache before writers are told to come back.
     pub cache_backlog: usize,
+    /// Removed instances that deltas show, about so many bytes in memory.
+    pub delta_removal_bytes: usize,
 }
 
 impl Default for LimitSettings {
@@ -56,6 +58,7 @@ impl Default for LimitSettings {
             max_instances: 1_000_000,
             max_instances_per_application: 100_000,
             cache_backlog: 65_536,
+            delta_removal_bytes: 128 << 20,
         }
     }
 }
