@@ -26,15 +26,15 @@ pub(super) const OWN: &[KeySpec] = &[
     ),
     acts(
         "heureka.limits.registration-body-bytes",
-        Kind::Size,
+        Kind::SizeFrom(4 << 10),
         "1MB",
-        "Largest body of a registration, counted after decompression; more is answered 413.",
+        "Largest body of a registration, counted after decompression; more is answered 413. At least 4 KB, twice what a usual instance takes.",
     ),
     acts(
         "heureka.limits.batch-body-bytes",
-        Kind::Size,
+        Kind::SizeFrom(4 << 10),
         "8MB",
-        "Largest body of a batch from a peer, counted after decompression. 250 registrations of the usual 2 KB need half a megabyte.",
+        "Largest body of a batch from a peer, counted after decompression. 250 registrations of the usual 2 KB need half a megabyte. At least 4 KB.",
     ),
     acts(
         "heureka.limits.header-bytes",
@@ -80,9 +80,9 @@ pub(super) const OWN: &[KeySpec] = &[
     ),
     acts(
         "heureka.limits.metadata-max-bytes",
-        Kind::Size,
+        Kind::SizeFrom(64),
         "16KB",
-        "Keys and values of the metadata of one instance together; every client of the registry downloads them.",
+        "Keys and values of the metadata of one instance together; every client of the registry downloads them. At least 64 bytes: every Spring client names its management port.",
     ),
     acts(
         "heureka.limits.max-connections",

@@ -81,7 +81,7 @@ const COMPANIONS: &[(&str, &[(&str, &str)])] = &[
     ("eureka.client.proxy-", &[("eureka.client.proxy-host", "h"), ("eureka.client.proxy-port", "1")]),
     (
         "heureka.limits.max-body-bytes-in-flight",
-        &[("heureka.limits.registration-body-bytes", "1KB"), ("heureka.limits.batch-body-bytes", "1KB")],
+        &[("heureka.limits.registration-body-bytes", "4KB"), ("heureka.limits.batch-body-bytes", "4KB")],
     ),
     ("spring.security.user.name", &[("spring.security.user.password", "p")]),
     ("management.server.", &[("management.server.port", "9000")]),
