@@ -219,7 +219,7 @@ pub async fn merge_metadata(
     app: &str,
     id: &str,
 ) -> Result<HttpResponse, ApiError> {
-    let entries = query::all(request.query_string());
+    let entries = query::all(request.query_string()).map_err(ApiError::BadRequest)?;
     let merged =
         node.registry.merge_metadata(app, id, entries, node.limits.metadata, origin(request)).await?;
     merged.map_err(ApiError::Metadata)?;

@@ -135,7 +135,8 @@ fn decode(segment: &str) -> Result<Cow<'_, str>, PathError> {
     percent_decode_str(segment).decode_utf8().map_err(|_| PathError::BadEscape)
 }
 
-fn has_broken_escape(segment: &[u8]) -> bool {
+/// True if a percent sign is not followed by two hexadecimal digits.
+pub(super) fn has_broken_escape(segment: &[u8]) -> bool {
     segment.iter().enumerate().any(|(index, byte)| {
         let is_hex = |offset| segment.get(index + offset).is_some_and(u8::is_ascii_hexdigit);
         *byte == b'%' && !(is_hex(1) && is_hex(2))

@@ -34,6 +34,22 @@ fn bodies_that_are_no_instance_are_refused_in_words() {
 }
 
 #[test]
+fn metadata_with_escapes_that_cannot_be_read_is_refused_by_name() {
+    let node = fresh_node();
+    let port = node.port();
+    register(port, "GOOD", "good");
+    for value in ["%ff", "%zz", "100%"] {
+        let path = format!("/eureka/apps/GOOD/good/metadata?a=1&b={value}");
+        let answer = call(port, "PUT", &path, &[], b"");
+        assert_eq!(answer.status, 400, "{value}");
+        let text = answer.text();
+        assert!(text.contains("query parameter \"b\"") && text.contains(value), "{text}");
+    }
+    let text = get(port, "/eureka/apps/GOOD/good").text();
+    assert!(text.contains(r#""metadata":{"k":"v"}"#), "nothing was stored: {text}");
+}
+
+#[test]
 fn a_refusal_names_the_member_what_was_found_and_what_is_expected() {
     let node = fresh_node();
     let body = instance("ORDERS", "i-1").replace("{\"$\":8080,\"@enabled\":\"true\"}", "[1]");
