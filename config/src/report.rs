@@ -1,6 +1,6 @@
 //! What was found, for the operator: files, profiles, remarks, and every effective value with its source.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// How the settings came about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,23 @@ pub struct Effective {
 impl fmt::Display for Effective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = if self.value.is_empty() { "\"\"" } else { &self.value };
-        write!(f, "{} = {value}   ({})", self.key, self.source)
+        write!(f, "{} = {}   ({})", OneLine(&self.key), OneLine(value), OneLine(&self.source))
+    }
+}
+
+/// Text on one line: a value must not look like a further setting, nor steer the terminal.
+struct OneLine<'a>(&'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_hidden = |c: char| {
+            c.is_control()
+                || matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+        };
+        self.0.chars().try_for_each(|c| match is_hidden(c) {
+            true => write!(f, "{}", c.escape_default()),
+            false => f.write_char(c),
+        })
     }
 }
 
@@ -114,8 +130,22 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A variable's own name is all that there is to say of its place.
         if self.source.ends_with(&format!(" variable {}", self.key)) {
-            return write!(f, "{}: {}", self.source, self.message);
+            return write!(f, "{}: {}", OneLine(&self.source), OneLine(&self.message));
         }
-        write!(f, "{} ({}): {}", self.key, self.source, self.message)
+        write!(f, "{} ({}): {}", OneLine(&self.key), OneLine(&self.source), OneLine(&self.message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_cannot_fake_a_line_or_steer_the_terminal() {
+        let value = "a\nserver.port = 1   (default)\u{1b}[2J\u{202e}é \\n".to_owned();
+        let line = Effective { key: "k".into(), value: value.clone(), source: "s".into() }.to_string();
+        assert_eq!(line, "k = a\\nserver.port = 1   (default)\\u{1b}[2J\\u{202e}é \\n   (s)");
+        let notice = Notice::warning("k", "s", value).to_string();
+        assert!(!notice.contains(['\n', '\u{1b}', '\u{202e}']), "{notice}");
     }
 }

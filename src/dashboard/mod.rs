@@ -16,5 +16,6 @@ mod peers;
 mod regions;
 mod render;
 mod sections;
+mod visible;
 
 pub use render::{last_n, status};

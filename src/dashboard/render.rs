@@ -17,6 +17,7 @@ use super::frame::Frame;
 use super::histories::{HistoryTable, tables};
 use super::instances::Listing;
 use super::sections::Row;
+use super::visible::visible;
 use crate::http::{negotiate, reply};
 use crate::node::Node;
 use crate::status_report::StatusReport;
@@ -132,7 +133,7 @@ async fn page(
     // Never closed, so this never fails.
     let _permit = RENDERERS.acquire().await;
     let made = web::block(move || {
-        let plain = Bytes::from(render()?);
+        let plain = Bytes::from(visible(&render()?).into_owned());
         let packed = takes_gzip.then(|| gzip(&plain));
         Ok::<_, askama::Error>((plain, packed))
     });

@@ -45,6 +45,17 @@ fn item_50_markup_is_text_everywhere() {
 }
 
 #[test]
+fn what_hides_or_turns_text_round_is_shown() {
+    let site = Site::start(&[]);
+    let id = "nul\0esc\u{1b}turn\u{202e}isolate\u{2067}end";
+    site.register("HIDDEN", id, &json!({}));
+    for page in [site.page("/"), site.page("/lastn")] {
+        assert!(page.contains("nul\u{fffd}esc\u{fffd}turn\u{fffd}isolate\u{fffd}end"), "shown with marks");
+        assert!(!page.contains(['\0', '\u{1b}', '\u{202e}', '\u{2067}']), "and not as sent");
+    }
+}
+
+#[test]
 fn item_50_only_web_addresses_are_links() {
     let site = Site::start(&[]);
     let urls = [
