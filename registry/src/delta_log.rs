@@ -137,9 +137,8 @@ impl<R: Logged> DeltaLog<R> {
     /// too many, and no other change makes up for it, so its hash code differs and it fetches everything. Without an
     /// addition as well, the two could cancel each other out.
     pub fn drop_removals(&mut self, up_to_mono_ms: u64) -> usize {
-        let is_dropped = |entry: &DeltaEntry<R>| {
-            entry.action == ActionType::Deleted && entry.at_mono_ms <= up_to_mono_ms
-        };
+        let is_dropped =
+            |entry: &DeltaEntry<R>| entry.action == ActionType::Deleted && entry.at_mono_ms <= up_to_mono_ms;
         // Superseded entries go first: what a dropped removal has superseded must not come back.
         let counting: Vec<_> = self.counting().into_iter().cloned().collect();
         let length = counting.len();

@@ -24,7 +24,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use heureka_config::settings::ManagementListener;
 
 use crate::http::path::{self, PathError, Target};
-use crate::http::{connections, dispatch, headers, pages, reply, security};
+use crate::http::{compress, connections, dispatch, headers, pages, reply, security};
 use crate::node::Node;
 
 const METHODS: [Method; 3] = [Method::GET, Method::HEAD, Method::OPTIONS];
@@ -67,12 +67,12 @@ pub async fn answer(request: &HttpRequest, node: &Node, segments: &[&str]) -> Op
 /// For a listener of its own (`management.server.port`): everything but the actuator is 404 there.
 async fn serve_alone(request: HttpRequest, node: Data<Node>) -> HttpResponse {
     let is_head = request.method() == Method::HEAD;
-    let response = answer_alone(request, node).await;
+    let response = compress::apply(&request, &node, answer_alone(&request, &node).await);
     if is_head { reply::head_only(response) } else { response }
 }
 
-async fn answer_alone(request: HttpRequest, node: Data<Node>) -> HttpResponse {
-    if let Some(refusal) = connections::refuse(&request).or_else(|| headers::refuse(&request, &node)) {
+async fn answer_alone(request: &HttpRequest, node: &Node) -> HttpResponse {
+    if let Some(refusal) = connections::refuse(request).or_else(|| headers::refuse(request, node)) {
         return refusal;
     }
     let ManagementListener::Separate { context_path, .. } = &node.settings.management.listener else {
@@ -83,12 +83,12 @@ async fn answer_alone(request: HttpRequest, node: Data<Node>) -> HttpResponse {
         Err(PathError::NotFound) => return reply::empty(StatusCode::NOT_FOUND),
         Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
     };
-    if let Some(refusal) = security::refuse(&request, &node, &target).await {
+    if let Some(refusal) = security::refuse(request, node, &target).await {
         return refusal;
     }
     let Target::Other(segments) = &target else { return reply::empty(StatusCode::NOT_FOUND) };
     let names: Vec<&str> = segments.iter().map(Cow::as_ref).collect();
-    let answer = answer(&request, &node, &names).await;
+    let answer = answer(request, node, &names).await;
     answer.unwrap_or_else(|| reply::empty(StatusCode::NOT_FOUND))
 }
 

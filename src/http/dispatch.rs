@@ -9,26 +9,33 @@ use heureka_actors::cache::Scope;
 use super::error::ApiError;
 use super::path::{ApiVersion, PathError, Resource, Target};
 use super::{
-    applications, batch, body, connections, groups, headers, identity, instances, pages, path, rate_limiter,
-    reply, security, server,
+    applications, batch, body, compress, connections, groups, headers, identity, instances, pages, path,
+    rate_limiter, reply, security, server,
 };
 use crate::node::Node;
 
 /// Answers a request. Never fails: whatever goes wrong becomes an answer.
 pub async fn handle(request: HttpRequest, payload: Payload, node: Data<Node>) -> HttpResponse {
     let is_head = request.method() == Method::HEAD;
-    let response = answer(request, payload, node).await;
+    let response = compress::apply(&request, &node, answer(&request, payload, &node).await);
+    // Paths are written as they came, escapes and all, and the log escapes the rest: a name cannot fake a line.
+    tracing::debug!(
+        method = request.method().as_str(),
+        path = request.uri().path(),
+        status = response.status().as_u16(),
+        "request answered"
+    );
     if is_head { reply::head_only(response) } else { response }
 }
 
-async fn answer(request: HttpRequest, mut payload: Payload, node: Data<Node>) -> HttpResponse {
-    if let Some(refusal) = connections::refuse(&request).or_else(|| headers::refuse(&request, &node)) {
+async fn answer(request: &HttpRequest, mut payload: Payload, node: &Node) -> HttpResponse {
+    if let Some(refusal) = connections::refuse(request).or_else(|| headers::refuse(request, node)) {
         return refusal;
     }
     let target = path::parse(request.uri().path(), &node.settings.server.context_path);
     let is_body_read =
         matches!(&target, Ok(Target::Api(_, resource)) if reads_body(resource, request.method()));
-    if !is_body_read && let Err(error) = body::discard(&request, &mut payload, node.limits.registration).await
+    if !is_body_read && let Err(error) = body::discard(request, &mut payload, node.limits.registration).await
     {
         // Where nothing is, nothing is: the answer does not depend on the body. The connection closes behind it.
         let is_nowhere = matches!(target, Err(PathError::NotFound) | Ok(Target::Other(_)));
@@ -40,15 +47,15 @@ async fn answer(request: HttpRequest, mut payload: Payload, node: Data<Node>) ->
     }
     let target = match target {
         Ok(target) => target,
-        Err(PathError::NotFound) => return pages::handle_odd(&request, &node).await,
+        Err(PathError::NotFound) => return pages::handle_odd(request, node).await,
         Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
     };
-    if let Some(refusal) = security::refuse(&request, &node, &target).await {
+    if let Some(refusal) = security::refuse(request, node, &target).await {
         return refusal;
     }
     match target {
-        Target::Api(version, resource) => api(&request, payload, &node, version, resource).await,
-        Target::Other(segments) => pages::handle(&request, &node, &segments).await,
+        Target::Api(version, resource) => api(request, payload, node, version, resource).await,
+        Target::Other(segments) => pages::handle(request, node, &segments).await,
     }
 }
 

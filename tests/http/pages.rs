@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::client::Site;
+use super::client::{Answer, Site};
 
 /// Properties of a node, its page and its page of the last events, and paths that lead nowhere there.
 type Place = (&'static [(&'static str, &'static str)], &'static str, &'static str, &'static [&'static str]);
@@ -310,4 +310,36 @@ fn pages_are_compressed_only_if_the_node_is_told_to() {
     let packed = site.send("GET", "/", &gzip, "");
     assert_eq!((packed.status, packed.header("content-encoding")), (200, Some("gzip")));
     assert_eq!(site.get("/").header("content-encoding"), None);
+}
+
+#[test]
+fn whatever_is_long_is_compressed_if_the_node_is_told_to_and_says_what_it_depends_on() {
+    let gzip = [("Accept-Encoding", "gzip")];
+    let site = Site::start(&[("server.compression.enabled", "true")]);
+    site.register("LONG", "long-1", &json!({"vipAddress": "long", "metadata": {"k": "v".repeat(4_000)}}));
+    site.register("SHORT", "short-1", &json!({}));
+    for path in [
+        "/",
+        "/lastn",
+        "/eureka/js/heureka.js",
+        "/actuator/prometheus",
+        "/eureka/apps/LONG",
+        "/eureka/apps/LONG/long-1",
+        "/eureka/instances/long-1",
+        "/eureka/vips/long",
+    ] {
+        let (packed, plain) = (site.send("GET", path, &gzip, ""), site.get(path));
+        let seen = |answer: &Answer| {
+            let header = |name| answer.header(name).map(str::to_owned);
+            (answer.status, header("content-encoding"), header("vary").map(|vary| vary.to_ascii_lowercase()))
+        };
+        let vary = Some("accept-encoding".to_owned());
+        assert_eq!(seen(&packed), (200, Some("gzip".to_owned()), vary.clone()), "{path}");
+        assert_eq!(seen(&plain), (200, None, vary), "{path}");
+    }
+    let short = site.send("GET", "/eureka/apps/SHORT/short-1", &gzip, "");
+    assert_eq!((short.header("content-encoding"), short.header("vary")), (None, None));
+    let site = Site::start(&[]);
+    let plain = site.send("GET", "/actuator/prometheus", &gzip, "");
+    assert_eq!((plain.header("content-encoding"), plain.header("vary")), (None, None));
 }
