@@ -66,9 +66,8 @@ pub async fn answer(request: &HttpRequest, node: &Node, segments: &[&str]) -> Op
 
 /// For a listener of its own (`management.server.port`): everything but the actuator is 404 there.
 async fn serve_alone(request: HttpRequest, node: Data<Node>) -> HttpResponse {
-    let is_head = request.method() == Method::HEAD;
     let response = compress::apply(&request, &node, answer_alone(&request, &node).await);
-    if is_head { reply::head_only(response) } else { response }
+    reply::finish(&request, response)
 }
 
 async fn answer_alone(request: &HttpRequest, node: &Node) -> HttpResponse {

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use actix_web::dev::Extensions;
-use actix_web::http::header::{CONNECTION, HeaderValue};
 use actix_web::rt::net::TcpStream;
 use actix_web::{HttpRequest, HttpResponse};
 
 use socket2::SockRef;
 
 use super::body::BodyBudget;
+use super::closing;
 use super::reply::{self, PIECE_BYTES};
 
 /// How long sent bytes may stay unread by the other side before the connection is given up.
@@ -110,6 +110,6 @@ pub fn refuse(request: &HttpRequest) -> Option<HttpResponse> {
         return None;
     }
     let mut response = reply::unavailable(format!("too many connections from {}", connection.address));
-    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    closing::close_behind(&mut response);
     Some(response)
 }

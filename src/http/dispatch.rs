@@ -16,7 +16,6 @@ use crate::node::Node;
 
 /// Answers a request. Never fails: whatever goes wrong becomes an answer.
 pub async fn handle(request: HttpRequest, payload: Payload, node: Data<Node>) -> HttpResponse {
-    let is_head = request.method() == Method::HEAD;
     let response = compress::apply(&request, &node, answer(&request, payload, &node).await);
     // Paths are written as they came, escapes and all, and the log escapes the rest: a name cannot fake a line.
     tracing::debug!(
@@ -25,7 +24,7 @@ pub async fn handle(request: HttpRequest, payload: Payload, node: Data<Node>) ->
         status = response.status().as_u16(),
         "request answered"
     );
-    if is_head { reply::head_only(response) } else { response }
+    reply::finish(&request, response)
 }
 
 async fn answer(request: &HttpRequest, mut payload: Payload, node: &Node) -> HttpResponse {

@@ -8,7 +8,6 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONNECTION, HeaderValue};
 use heureka_actors::Refused;
 use heureka_protocol::document::Form;
 use heureka_protocol::draft::Refusal;
@@ -82,9 +81,6 @@ impl ApiError {
         if status == StatusCode::SERVICE_UNAVAILABLE {
             reply::retry_soon(&mut response);
         }
-        if self.leaves_body_unread() {
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        }
         response
     }
 
@@ -110,11 +106,6 @@ impl ApiError {
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             },
         }
-    }
-
-    /// True if the sender may still be sending: what follows on the connection cannot be told from a new request.
-    fn leaves_body_unread(&self) -> bool {
-        matches!(self, Self::Body(_) | Self::ContentType(_))
     }
 }
 

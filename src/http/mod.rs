@@ -3,6 +3,7 @@
 pub mod applications;
 pub mod batch;
 pub mod body;
+pub mod closing;
 pub mod compress;
 pub mod connections;
 pub mod dispatch;

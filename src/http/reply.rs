@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
-use actix_web::http::StatusCode;
 use actix_web::http::header::{
     CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY,
 };
-use actix_web::{HttpResponse, HttpResponseBuilder};
+use actix_web::http::{Method, StatusCode};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 use heureka_actors::cache::{Document, Encoding};
+
+use super::closing;
 
 /// An answer with no body and no content type. Clients parse any body of a heartbeat's answer as an instance, so empty
 /// means empty (spec `spring.md` 1.4).
@@ -60,9 +62,17 @@ pub fn document(
     builder.body(BoxBody::new(body))
 }
 
+/// An answer as it leaves the node: without a body to HEAD, and the last one of its connection if it has to be.
+pub fn finish(request: &HttpRequest, response: HttpResponse) -> HttpResponse {
+    let is_head = request.method() == Method::HEAD;
+    let mut response = if is_head { head_only(response) } else { response };
+    closing::finish(request, &mut response);
+    response
+}
+
 /// The answer to HEAD: the head of the answer to GET, length included, and nothing behind it. Leaving the body out is not
 /// left to the server below: it forgets that it was a HEAD as soon as it has read a request behind it.
-pub fn head_only(response: HttpResponse) -> HttpResponse {
+fn head_only(response: HttpResponse) -> HttpResponse {
     let BodySize::Sized(length) = response.body().size() else { return response };
     let mut response = response.map_body(|_, _| BoxBody::new(NoBytes));
     response.head_mut().no_chunking(true);

@@ -1,7 +1,7 @@
 //! From an accepted connection to the handler of its requests, the same for every listener.
 //!
 //! Put together from the parts of actix-web's own server, because only so a stream can be placed in front of the parser:
-//! [`WithoutOffers`], which bounds the time of every head. What a connection speaks (TLS or not) is settled before.
+//! [`WithoutOffers`], which bounds the time of every head and cuts connections whose body has no end. What a connection speaks (TLS or not) is settled before.
 //!
 //! Known and left: the dispatcher of actix-http 3.20 looks at the body that is arriving when it writes an answer, also if that
 //! body belongs to a request behind the one that is answered. Such an answer says `Connection: close`; if it has no body of
@@ -10,6 +10,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -134,6 +135,7 @@ impl Serving {
             })
             .on_connect_ext(move |stream: &WithoutOffers<Io>, data| {
                 connections::on_connect(&connections, limit, socket_of(stream.get_ref()), data);
+                data.insert(Rc::clone(stream.cutter().closing()));
             })
             // What the default says of host and address serves links to the server itself; none are made.
             .finish(map_config(app, |()| AppConfig::default()))

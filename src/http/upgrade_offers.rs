@@ -8,7 +8,8 @@
 //! byte is added, dropped or held back, so nothing that is read here can move the border between two requests.
 //!
 //! Since it knows where heads begin and end, it also bounds the time of each; the library below does so for the first one of
-//! a connection only, and a later one that came drop by drop would hold its connection for ever.
+//! a connection only, and a later one that came drop by drop would hold its connection for ever. And it tells whether a body
+//! is arriving, and cuts the connection behind an answer that did not wait for it ([`Cutter`]).
 //!
 //! To find heads, the lengths of bodies are followed. Where that fails nothing is changed any more, and the worst that a
 //! wrong guess can do is to change one letter of a body line that looks like an offer.
@@ -21,6 +22,8 @@ use std::time::Duration;
 use memchr::{memchr, memchr2, memchr3};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
+
+use super::closing::Cutter;
 
 /// Longest header name that matters: `transfer-encoding`.
 const NAME_MAX: usize = 17;
@@ -35,17 +38,23 @@ pub struct WithoutOffers<Io> {
     head_timeout: Duration,
     /// Runs while a head has begun and is not complete, which is rare: most come in one piece.
     deadline: Option<Pin<Box<Sleep>>>,
+    cutter: Cutter,
 }
 
 impl<Io> WithoutOffers<Io> {
     /// A connection, from its first byte on. It ends if a head takes longer than this.
     pub fn new(io: Io, head_timeout: Duration) -> Self {
-        Self { io, offers: Offers::default(), head_timeout, deadline: None }
+        Self { io, offers: Offers::default(), head_timeout, deadline: None, cutter: Cutter::default() }
     }
 
     /// The connection itself.
     pub const fn get_ref(&self) -> &Io {
         &self.io
+    }
+
+    /// What ends the connection.
+    pub const fn cutter(&self) -> &Cutter {
+        &self.cutter
     }
 }
 
@@ -56,9 +65,11 @@ impl<Io: AsyncRead + Unpin> AsyncRead for WithoutOffers<Io> {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        this.cutter.check(cx)?;
         let known = buf.filled().len();
         let read = Pin::new(&mut this.io).poll_read(cx, buf);
         this.offers.strike(&mut buf.filled_mut()[known..]);
+        this.cutter.received(buf.filled().len() - known, this.offers.is_inside_body());
         if !this.offers.is_inside_head() {
             this.deadline = None;
         } else if this.deadline.is_none() {
@@ -74,14 +85,20 @@ impl<Io: AsyncRead + Unpin> AsyncRead for WithoutOffers<Io> {
 
 impl<Io: AsyncWrite + Unpin> AsyncWrite for WithoutOffers<Io> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, bytes)
+        let written = Pin::new(&mut self.io).poll_write(cx, bytes);
+        if written.is_ready() {
+            self.cutter.sent();
+        }
+        written
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.cutter.check(cx)?;
         Pin::new(&mut self.io).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.cutter.check(cx)?;
         Pin::new(&mut self.io).poll_shutdown(cx)
     }
 
@@ -90,7 +107,11 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for WithoutOffers<Io> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(cx, slices)
+        let written = Pin::new(&mut self.io).poll_write_vectored(cx, slices);
+        if written.is_ready() {
+            self.cutter.sent();
+        }
+        written
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -183,6 +204,11 @@ impl Offers {
             Place::Head(_) => true,
             _ => false,
         }
+    }
+
+    /// True if a head is complete and its body is not, as far as can be told.
+    const fn is_inside_body(&self) -> bool {
+        !matches!(self.place, Place::Head(_))
     }
 
     fn skip_line(&mut self, bytes: &[u8]) -> usize {

@@ -5,6 +5,7 @@ mod bad_input;
 mod batches;
 mod command_line;
 mod connections;
+mod endless_bodies;
 mod limiter;
 mod limits;
 mod security;

@@ -94,6 +94,15 @@ pub(super) const KEPT: &[u8] = b"GET /eureka/apps HTTP/1.1\r\nHost: x\r\n\r\n";
 /// to wait for a processor in between.
 pub(super) const HEAD_TIMEOUT: (&str, &str) = ("heureka.limits.header-timeout-ms", "3000");
 
+/// Reads what is left of a connection; an error if the node does not close it.
+pub(super) fn until_closed(stream: &mut impl Read) -> io::Result<()> {
+    match io::copy(stream, &mut io::sink()) {
+        // A sender whose last bytes nobody reads may see this instead of the end.
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(()),
+        result => result.map(drop),
+    }
+}
+
 /// Sends a head that never ends, drop by drop, until the node has had enough. Reads of the stream must end soon.
 pub(super) fn is_cut_off(stream: &mut (impl Read + Write)) -> bool {
     let mut drops = std::iter::once(b'G').chain(std::iter::repeat_n(b'x', 1_000));

@@ -15,7 +15,7 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsage
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::support::{HEAD_TIMEOUT, KEPT, instance, is_cut_off, node};
+use super::support::{HEAD_TIMEOUT, KEPT, instance, is_cut_off, node, until_closed};
 use crate::golden::http::{Answer, read_answer};
 use crate::waiting::until;
 
@@ -204,6 +204,19 @@ fn every_body_of_a_tls_connection_has_its_time() {
     let head = "POST /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{";
     slow.write_all(head.as_bytes()).expect("sent");
     assert_eq!(read_answer(&mut BufReader::new(slow), "POST").expect("an answer").status, 408);
+}
+
+#[test]
+fn a_body_without_end_ends_its_tls_connection() {
+    let authority = Authority::new();
+    let folder = files(&authority);
+    let node = tls_node(&folder, &[("heureka.limits.body-timeout-ms", "300")]);
+    let mut slow = kept(node.port(), &authority);
+    let head = "PUT /eureka/apps/ORDERS/i-1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab";
+    slow.write_all(head.as_bytes()).expect("sent");
+    let answer = read_answer(&mut BufReader::new(&mut slow), "PUT").expect("an answer");
+    assert_eq!((answer.status, answer.header("connection")), (408, Some("close")));
+    until_closed(&mut slow.sock).expect("the node closes the connection");
 }
 
 #[test]
