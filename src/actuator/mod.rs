@@ -42,6 +42,12 @@ enum EndPoint<'s, 'a> {
     Refresh,
 }
 
+/// True if an end point answers this path, by any method.
+pub fn is_known(node: &Node, segments: &[&str]) -> bool {
+    pages::behind(segments, &node.settings.management.base_path)
+        .is_some_and(|names| end_point(names, node).is_some())
+}
+
 /// Answers a path of the actuator; `None` if the path is none. `segments` are those inside the context path.
 pub async fn answer(request: &HttpRequest, node: &Node, segments: &[&str]) -> Option<HttpResponse> {
     let names = pages::behind(segments, &node.settings.management.base_path)?;

@@ -37,11 +37,15 @@ async fn answer(request: &HttpRequest, mut payload: Payload, node: &Node) -> Htt
     if !is_body_read && let Err(error) = body::discard(request, &mut payload, node.limits.registration).await
     {
         // Where nothing is, nothing is: the answer does not depend on the body. The connection closes behind it.
-        let is_nowhere = matches!(target, Err(PathError::NotFound) | Ok(Target::Other(_)));
-        return if is_nowhere {
-            reply::empty(StatusCode::NOT_FOUND)
-        } else {
+        let is_somewhere = match &target {
+            Ok(Target::Api(..)) | Err(PathError::BadEscape) => true,
+            Ok(Target::Other(segments)) => pages::is_known(node, segments),
+            Err(PathError::NotFound) => pages::is_known_odd(request, node),
+        };
+        return if is_somewhere {
             ApiError::Body(error).respond()
+        } else {
+            reply::empty(StatusCode::NOT_FOUND)
         };
     }
     let target = match target {

@@ -24,10 +24,24 @@ enum Place {
     Status,
     /// The page of the last events.
     LastN,
+    /// The context path without its slash.
+    ContextPath,
     /// The prefix of the API, which people type into browsers.
     ApiRoot,
     /// A file of the pages.
     File(HttpResponse),
+}
+
+/// True if something answers a path outside the API, by any method.
+pub fn is_known(node: &Node, segments: &[Cow<'_, str>]) -> bool {
+    let names: Vec<&str> = segments.iter().map(|segment| &**segment).collect();
+    let is_shared = node.settings.management.listener == ManagementListener::Shared;
+    (is_shared && actuator::is_known(node, &names)) || place(&names, node).is_some()
+}
+
+/// The same for a path that no resource can have.
+pub fn is_known_odd(request: &HttpRequest, node: &Node) -> bool {
+    odd_place(request, node).is_some()
 }
 
 /// Answers a path outside the API.
@@ -47,11 +61,17 @@ pub async fn handle(request: &HttpRequest, node: &Node, segments: &[Cow<'_, str>
 /// Answers a path that no resource can have. Two of them are what people type into browsers: the context path without its
 /// slash, which leads to the one with it, and the prefix of the API with a slash.
 pub async fn handle_odd(request: &HttpRequest, node: &Node) -> HttpResponse {
-    let (path, context) = (request.uri().path(), &node.settings.server.context_path);
-    match path.strip_prefix(context.as_str()) {
-        Some("") => found(&format!("{context}/")),
-        Some("/eureka/") => respond(request, node, Place::ApiRoot).await,
-        _ => reply::empty(StatusCode::NOT_FOUND),
+    match odd_place(request, node) {
+        Some(place) => respond(request, node, place).await,
+        None => reply::empty(StatusCode::NOT_FOUND),
+    }
+}
+
+fn odd_place(request: &HttpRequest, node: &Node) -> Option<Place> {
+    match request.uri().path().strip_prefix(node.settings.server.context_path.as_str())? {
+        "" => Some(Place::ContextPath),
+        "/eureka/" => Some(Place::ApiRoot),
+        _ => None,
     }
 }
 
@@ -66,6 +86,7 @@ async fn respond(request: &HttpRequest, node: &Node, place: Place) -> HttpRespon
         Place::Status => timed(node, Call::STATUS_PAGE, dashboard::status(node, request)).await,
         Place::LastN => timed(node, Call::LAST_N_PAGE, dashboard::last_n(node, request)).await,
         Place::File(file) => file,
+        Place::ContextPath => found(&format!("{}/", node.settings.server.context_path)),
         Place::ApiRoot => redirect_browser(request, node),
     }
 }

@@ -233,3 +233,38 @@ fn one_auto_scaling_group_too_many_is_refused_for_now() {
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
     assert_eq!(switch_off(0).status, 200, "a group that is known");
 }
+
+#[test]
+fn a_body_is_refused_where_something_is_and_overlooked_where_nothing_is() {
+    let properties = [
+        ("heureka.limits.body-timeout-ms", "300"),
+        ("management.endpoints.web.exposure.include", "*"),
+        ("server.servlet.context-path", "/ctx"),
+    ];
+    let node = node(&properties);
+    for (line, is_known) in [
+        ("POST /ctx/actuator/refresh", true),
+        ("GET /ctx/actuator/health", true),
+        ("POST /ctx/actuator/metrics/x", true),
+        ("POST /ctx/actuator", true),
+        ("POST /ctx/", true),
+        ("GET /ctx/lastn", true),
+        ("POST /ctx", true),
+        ("POST /ctx/eureka", true),
+        ("POST /ctx/eureka/", true),
+        ("POST /ctx/eureka/css/heureka.css", true),
+        ("PUT /ctx/eureka/apps/A/i", true),
+        ("POST /ctx/nothing", false),
+        ("POST /ctx/actuator/nothing", false),
+        ("POST /nothing", false),
+    ] {
+        for (length, status) in [(2 << 20, 413), (2, 408)] {
+            let head = format!("{line} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n");
+            let answer = raw(node.port(), head.as_bytes(), "POST").expect("an answer");
+            let expected = if is_known { status } else { 404 };
+            assert_eq!((answer.status, answer.header("connection")), (expected, Some("close")), "{line}");
+            assert_eq!(answer.text().is_empty(), !is_known, "{line}");
+        }
+    }
+    assert_eq!(call(node.port(), "POST", "/ctx/", &[], b"x").status, 405);
+}
