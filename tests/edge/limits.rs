@@ -268,3 +268,23 @@ fn a_body_is_refused_where_something_is_and_overlooked_where_nothing_is() {
     }
     assert_eq!(call(node.port(), "POST", "/ctx/", &[], b"x").status, 405);
 }
+
+#[test]
+fn a_target_that_is_no_path_is_refused() {
+    let nodes = [
+        node(&[("management.server.port", "0")]),
+        node(&[("server.servlet.context-path", "/ctx"), ("management.server.port", "0")]),
+    ];
+    for node in &nodes {
+        for port in [Some(node.port()), node.management_port()] {
+            let port = port.expect("a listener");
+            let answer =
+                raw(port, b"CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n", "CONNECT").expect("an answer");
+            assert_eq!((answer.status, answer.header("location")), (400, None));
+            assert!(answer.text().contains("slash"), "{}", answer.text());
+        }
+    }
+    let options =
+        raw(nodes[0].port(), b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "OPTIONS").expect("an answer");
+    assert_eq!(options.status, 404);
+}
