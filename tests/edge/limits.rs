@@ -270,6 +270,16 @@ fn a_body_is_refused_where_something_is_and_overlooked_where_nothing_is() {
 }
 
 #[test]
+fn a_head_may_have_96_headers() {
+    let node = fresh_node();
+    for (count, status) in [(96, 200), (97, 431)] {
+        let head = format!("GET /eureka/apps HTTP/1.1\r\nHost: x\r\n{}\r\n", "X-A: b\r\n".repeat(count - 1));
+        let answer = raw(node.port(), head.as_bytes(), "GET").expect("an answer");
+        assert_eq!(answer.status, status, "{count} headers");
+    }
+}
+
+#[test]
 fn a_target_that_is_no_path_is_refused() {
     let nodes = [
         node(&[("management.server.port", "0")]),
