@@ -73,7 +73,8 @@ fn segments<'a>(resource: &'a Resource<'_>) -> Vec<&'a str> {
 
 /// All parameters are found one by one, numbers are what their text says, and nothing is lost by encoding again.
 fn check_query(raw: &str) {
-    let entries = query::all(raw);
+    // broken escapes are refused
+    let Ok(entries) = query::all(raw) else { return };
     for (name, value) in &entries {
         assert_eq!(query::first(raw, name).as_deref(), Some(value.as_str()), "{name}");
         match query::number(raw, name) {
@@ -82,5 +83,5 @@ fn check_query(raw: &str) {
         }
     }
     let encoded = form_urlencoded::Serializer::new(String::new()).extend_pairs(&entries).finish();
-    assert_eq!(query::all(&encoded), entries, "{encoded}");
+    assert_eq!(query::all(&encoded).ok(), Some(entries), "{encoded}");
 }
