@@ -1,7 +1,8 @@
 //! From an accepted connection to the handler of its requests, the same for every listener.
 //!
 //! Put together from the parts of actix-web's own server, because only so a stream can be placed in front of the parser:
-//! [`WithoutOffers`], which bounds the time of every head and cuts connections whose body has no end. What a connection speaks (TLS or not) is settled before.
+//! [`WithoutOffers`], which bounds the time of every head and cuts connections whose body has no end. What a connection speaks
+//! (TLS or not) is settled before.
 //!
 //! Known and left: the dispatcher of actix-http 3.20 looks at the body that is arriving when it writes an answer, also if that
 //! body belongs to a request behind the one that is answered. Such an answer says `Connection: close`; if it has no body of
