@@ -5,12 +5,8 @@ use heureka_protocol::Instance;
 use crate::support::instance;
 use crate::world::{HOUR_MS, World};
 
-#[test]
-fn an_instance_that_was_silent_for_too_long_does_not_come_back_however_often_the_node_starts() {
-    let mut world = World::following();
-    world.register(instance("SHOP", "dead"));
-    world.register(instance("SHOP", "alive"));
-    world.round();
+/// An hour and a half in which only one instance gives signs of life and the node restarts every ten minutes.
+fn live_on(world: &mut World) {
     for minute in 0..90 {
         if minute % 10 == 9 {
             world.restart();
@@ -20,6 +16,15 @@ fn an_instance_that_was_silent_for_too_long_does_not_come_back_however_often_the
         world.round();
         world.sweep();
     }
+}
+
+#[test]
+fn an_instance_that_was_silent_for_too_long_does_not_come_back_however_often_the_node_starts() {
+    let mut world = World::following();
+    world.register(instance("SHOP", "dead"));
+    world.register(instance("SHOP", "alive"));
+    world.round();
+    live_on(&mut world);
     assert_eq!(world.picture().ids(), ["SHOP/alive"]);
 }
 
@@ -73,15 +78,7 @@ fn a_sign_of_life_from_the_future_counts_from_the_first_start_that_finds_it() {
         world.round();
         world.restart();
         assert_eq!(world.picture().ids().len(), 2);
-        for minute in 0..90 {
-            if minute % 10 == 9 {
-                world.restart();
-            }
-            world.pass(60_000);
-            world.beat("SHOP", "alive");
-            world.round();
-            world.sweep();
-        }
+        live_on(&mut world);
         assert_eq!(world.picture().ids(), ["SHOP/alive"], "{is_in_the_table}");
     }
 }
