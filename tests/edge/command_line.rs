@@ -110,9 +110,10 @@ impl Drop for Running {
     }
 }
 
-/// Starts a node in a folder; its log goes on behind the line that says where it listens.
-fn started(folder: &Path) -> (Running, impl Iterator<Item = String>, u16) {
-    let child = heureka(folder, &["--server.port=0", "--server.address=127.0.0.1"])
+/// Starts a node in a folder, with this level of its log, which goes on behind the line that says where it listens.
+fn started(folder: &Path, level: &str) -> (Running, impl Iterator<Item = String>, u16) {
+    let level = format!("--logging.level.root={level}");
+    let child = heureka(folder, &["--server.port=0", "--server.address=127.0.0.1", &level])
         .stderr(Stdio::piped())
         .spawn()
         .expect("started");
@@ -142,7 +143,7 @@ fn stopped(mut running: Running, lines: impl Iterator<Item = String>) -> Vec<Str
 #[test]
 fn a_node_starts_without_any_file_says_where_it_is_and_stops_cleanly() {
     let folder = folder();
-    let (running, lines, port) = started(folder.path());
+    let (running, lines, port) = started(folder.path(), "info");
     assert_eq!(get(port, "/eureka/apps").status, 200);
     let rest = stopped(running, lines);
     assert!(rest.iter().any(|line| line.contains("stopped")), "{rest:#?}");
@@ -151,7 +152,7 @@ fn a_node_starts_without_any_file_says_where_it_is_and_stops_cleanly() {
 #[test]
 fn nobody_writes_a_line_of_the_log_from_outside() {
     let folder = folder();
-    let (running, lines, port) = started(folder.path());
+    let (running, lines, port) = started(folder.path(), "info");
     let forged = r"x\r\nFORGED line\u001b[31m";
     let item = format!(
         r#"{{"appName":"A","id":"{forged}","action":"Register","instanceInfo":{{"instanceId":"{forged}","app":"{forged}"}}}}"#
@@ -163,4 +164,25 @@ fn nobody_writes_a_line_of_the_log_from_outside() {
     let rest = stopped(running, lines);
     assert!(rest.iter().any(|line| line.contains("FORGED")), "the test tests something: {rest:#?}");
     assert!(rest.iter().all(|line| !line.starts_with("FORGED") && !line.contains('\u{1b}')), "{rest:#?}");
+}
+
+#[test]
+fn requests_are_logged_at_debug_only_and_each_on_one_line() {
+    for (level, count) in [("debug", 2), ("info", 0)] {
+        let folder = folder();
+        let (running, lines, port) = started(folder.path(), level);
+        assert_eq!(call(port, "PUT", "/eureka/apps/SHOP/x%0AFORGED", &[], b"").status, 404);
+        assert_eq!(get(port, "/eureka/apps").status, 200);
+        let rest = stopped(running, lines);
+        let answered: Vec<_> = rest.iter().filter(|line| line.contains("request answered")).collect();
+        assert_eq!(answered.len(), count, "{rest:#?}");
+        assert!(rest.iter().all(|line| !line.starts_with("FORGED")), "{rest:#?}");
+        if let [first, second] = answered[..] {
+            assert!(
+                ["PUT", "/eureka/apps/SHOP/x%0AFORGED", "404"].iter().all(|part| first.contains(part)),
+                "{first}"
+            );
+            assert!(["GET", "/eureka/apps", "200"].iter().all(|part| second.contains(part)), "{second}");
+        }
+    }
 }
