@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     Bool,
     /// A whole number between two bounds.
     Integer(i64, i64),
+    /// 0 for "off", or a whole number between two bounds.
+    ZeroOr(i64, i64),
     /// A number between two bounds.
     Decimal(f64, f64),
     /// One of some words.
@@ -75,6 +77,9 @@ impl Kind {
                 format!("a whole number of at least {min}, without a unit")
             }
             Self::Integer(min, max) => format!("a whole number from {min} to {max}, without a unit"),
+            Self::ZeroOr(min, max) => {
+                format!("0 for none, or a whole number from {min} to {max}, without a unit")
+            }
             Self::Decimal(min, max) => format!("a number from {min} to {max}"),
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Duration => "a length of time such as 500ms, 30s, 2m or PT30S".into(),
@@ -139,6 +144,8 @@ const fn loads(
 const ONE_PASSWORD: &str = "A PKCS12 store has one password, for itself and for its keys.";
 const COUNT: Kind = Kind::Integer(0, i32::MAX as i64);
 const POSITIVE: Kind = Kind::Integer(1, i32::MAX as i64);
+/// A limit of time in milliseconds: none that is shorter leaves a usual network a chance.
+const TIME_LIMIT: Kind = Kind::Integer(100, i32::MAX as i64);
 const LONG: Kind = Kind::Integer(0, i64::MAX);
 const PORT: Kind = Kind::Integer(0, 65_535);
 

@@ -1,6 +1,6 @@
 //! `heureka.*`: what no Java server has a key for.
 
-use super::{COUNT, KeySpec, Kind, LONG, POSITIVE, acts, acts_if_set};
+use super::{KeySpec, Kind, LONG, POSITIVE, TIME_LIMIT, acts, acts_if_set};
 
 const EXPIRY: &[&str] = &["java", "exact"];
 const FORMAT: &[&str] = &["human", "json"];
@@ -44,21 +44,21 @@ pub(super) const OWN: &[KeySpec] = &[
     ),
     acts(
         "heureka.limits.header-timeout-ms",
-        POSITIVE,
+        TIME_LIMIT,
         "5000",
-        "A caller that does not finish its headers by then is cut off, and so is one that does not finish its TLS handshake.",
+        "A caller that does not finish its headers by then is cut off, and so is one that does not finish its TLS handshake. At least 100.",
     ),
     acts(
         "heureka.limits.body-timeout-ms",
-        POSITIVE,
+        TIME_LIMIT,
         "15000",
-        "A caller that does not finish its body by then is answered 408.",
+        "A caller that does not finish its body by then is answered 408. At least 100.",
     ),
     acts(
         "heureka.limits.body-min-bytes-per-sec",
-        COUNT,
+        Kind::ZeroOr(64, i32::MAX as i64),
         "1024",
-        "A body that arrives slower than this is answered 408, so that slow senders cannot hold connections. 0 turns the floor off.",
+        "A body that arrives slower than this is answered 408, so that slow senders cannot hold connections. 0 turns the floor off, else at least 64: a slower one would stop nobody.",
     ),
     acts(
         "heureka.limits.max-body-bytes-in-flight",
@@ -142,9 +142,9 @@ pub(super) const OWN: &[KeySpec] = &[
     ),
     acts(
         "heureka.peers.dns-interval-ms",
-        POSITIVE,
+        TIME_LIMIT,
         "10000",
-        "How often DNS is asked for them. Pods get a new address whenever they start, so this is shorter than eureka.server.peer-eureka-nodes-update-interval-ms.",
+        "How often DNS is asked for them. Pods get a new address whenever they start, so this is shorter than eureka.server.peer-eureka-nodes-update-interval-ms. At least 100.",
     ),
     acts(
         "heureka.placement.http-workers",

@@ -215,12 +215,14 @@ impl<'a> Reader<'a> {
 
     /// The same, if it is set.
     pub(super) fn optional_number<T: TryFrom<i64>>(&mut self, key: &'static str) -> Option<T> {
-        let (min, max) = match catalogue::find(key).map(|spec| spec.kind) {
-            Some(Kind::Integer(min, max)) => (min, max),
-            _ => (i64::MIN, i64::MAX),
+        let (min, max, is_zero_allowed) = match catalogue::find(key).map(|spec| spec.kind) {
+            Some(Kind::Integer(min, max)) => (min, max, false),
+            Some(Kind::ZeroOr(min, max)) => (min, max, true),
+            _ => (i64::MIN, i64::MAX, false),
         };
+        let is_allowed = |value: &i64| (min..=max).contains(value) || (*value == 0 && is_zero_allowed);
         self.checked(key, |text| {
-            let value = values::integer(text).filter(|value| (min..=max).contains(value))?;
+            let value = values::integer(text).filter(is_allowed)?;
             T::try_from(value).ok()
         })
     }

@@ -26,6 +26,13 @@ fn wrong_values_name_key_value_source_and_what_is_allowed() {
         ("heureka.limits.max-body-bytes-in-flight", "0", "must be at least 8388608 bytes"),
         ("heureka.limits.metadata-max-keys", "0", "a whole number from 1"),
         ("heureka.limits.max-instances", "0", "a whole number from 1"),
+        ("heureka.limits.header-timeout-ms", "0", "a whole number from 100"),
+        ("heureka.limits.header-timeout-ms", "99", "a whole number from 100"),
+        ("heureka.limits.body-timeout-ms", "1", "a whole number from 100"),
+        ("heureka.limits.body-min-bytes-per-sec", "-1", "0 for none, or a whole number from 64"),
+        ("heureka.limits.body-min-bytes-per-sec", "1", "0 for none, or a whole number from 64"),
+        ("heureka.limits.body-min-bytes-per-sec", "63", "0 for none, or a whole number from 64"),
+        ("heureka.peers.dns-interval-ms", "1", "a whole number from 100"),
         ("spring.lifecycle.timeout-per-shutdown-phase", "soon", "a length of time"),
         ("heureka.placement.http-workers", "0", "auto or a whole number"),
         ("server.address", "not an address", "IP address"),
@@ -69,6 +76,7 @@ fn paths_that_do_not_collide_are_taken() {
         [("eureka.dashboard.path", "/eureka"), ("eureka.dashboard.enabled", "false")],
         [("eureka.dashboard.path", "/actuator"), ("management.server.port", "9000")],
         [("server.max-http-request-header-size", "1"), ("heureka.limits.header-bytes", "1KB")],
+        [("heureka.limits.body-min-bytes-per-sec", "0"), ("heureka.limits.body-timeout-ms", "100")],
     ] {
         Settings::from_properties(&pairs).unwrap_or_else(|error| panic!("{pairs:?}: {error}"));
     }

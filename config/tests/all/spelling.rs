@@ -44,8 +44,15 @@ fn value(key: &KnownKey) -> String {
     match key.allowed.as_str() {
         "any text" => "other".to_owned(),
         allowed if allowed.starts_with("a size") => "77KB".to_owned(),
-        _ => "7".to_owned(),
+        allowed => least(allowed).max(7).to_string(),
     }
+}
+
+/// The least number but 0 that is allowed, as in "0 for none, or a whole number from 64 to 100": 0 if none is named.
+fn least(allowed: &str) -> i64 {
+    let behind = allowed.split_once("number from ").or_else(|| allowed.split_once("number of at least "));
+    let number = |text: &str| text.split([' ', ',']).next().and_then(|number| number.parse().ok());
+    behind.and_then(|(_, text)| number(text)).unwrap_or(0)
 }
 
 /// Keys that need others before they change anything.
