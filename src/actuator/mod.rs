@@ -19,12 +19,12 @@ pub use listener::listen;
 use std::borrow::Cow;
 
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::Data;
+use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use heureka_config::settings::ManagementListener;
 
 use crate::http::path::{self, PathError, Target};
-use crate::http::{compress, connections, dispatch, headers, pages, reply, security};
+use crate::http::{connections, dispatch, headers, pages, reply, security};
 use crate::node::Node;
 
 const METHODS: [Method; 3] = [Method::GET, Method::HEAD, Method::OPTIONS];
@@ -71,19 +71,28 @@ pub async fn answer(request: &HttpRequest, node: &Node, segments: &[&str]) -> Op
 }
 
 /// For a listener of its own (`management.server.port`): everything but the actuator is 404 there.
-async fn serve_alone(request: HttpRequest, node: Data<Node>) -> HttpResponse {
-    let response = compress::apply(&request, &node, answer_alone(&request, &node).await);
-    reply::finish(&request, response)
+async fn serve_alone(request: HttpRequest, payload: Payload, node: Data<Node>) -> HttpResponse {
+    let response = answer_alone(&request, payload, &node).await;
+    dispatch::finish(&request, &node, response)
 }
 
-async fn answer_alone(request: &HttpRequest, node: &Node) -> HttpResponse {
+async fn answer_alone(request: &HttpRequest, mut payload: Payload, node: &Node) -> HttpResponse {
     if let Some(refusal) = connections::refuse(request).or_else(|| headers::refuse(request, node)) {
         return refusal;
     }
     let ManagementListener::Separate { context_path, .. } = &node.settings.management.listener else {
         return reply::empty(StatusCode::NOT_FOUND);
     };
-    let target = match path::parse(request.uri().path(), context_path) {
+    let target = path::parse(request.uri().path(), context_path);
+    let is_somewhere = || match &target {
+        Ok(Target::Other(segments)) => is_known(node, &names(segments)),
+        Ok(Target::Api(..)) | Err(PathError::NotFound) => false,
+        Err(PathError::BadEscape) => true,
+    };
+    if let Some(refusal) = dispatch::discard_body(request, &mut payload, node, is_somewhere).await {
+        return refusal;
+    }
+    let target = match target {
         Ok(target) => target,
         Err(PathError::NotFound) => return reply::empty(StatusCode::NOT_FOUND),
         Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
@@ -92,9 +101,12 @@ async fn answer_alone(request: &HttpRequest, node: &Node) -> HttpResponse {
         return refusal;
     }
     let Target::Other(segments) = &target else { return reply::empty(StatusCode::NOT_FOUND) };
-    let names: Vec<&str> = segments.iter().map(Cow::as_ref).collect();
-    let answer = answer(request, node, &names).await;
+    let answer = answer(request, node, &names(segments)).await;
     answer.unwrap_or_else(|| reply::empty(StatusCode::NOT_FOUND))
+}
+
+fn names<'s>(segments: &'s [Cow<'_, str>]) -> Vec<&'s str> {
+    segments.iter().map(Cow::as_ref).collect()
 }
 
 fn end_point<'s, 'a>(names: &'s [&'a str], node: &Node) -> Option<EndPoint<'s, 'a>> {

@@ -16,7 +16,14 @@ use crate::node::Node;
 
 /// Answers a request. Never fails: whatever goes wrong becomes an answer.
 pub async fn handle(request: HttpRequest, payload: Payload, node: Data<Node>) -> HttpResponse {
-    let response = compress::apply(&request, &node, answer(&request, payload, &node).await);
+    let response = answer(&request, payload, &node).await;
+    finish(&request, &node, response)
+}
+
+/// An answer as it leaves any listener: compressed if that was asked for, logged, and the last one of its connection if it has
+/// to be.
+pub fn finish(request: &HttpRequest, node: &Node, response: HttpResponse) -> HttpResponse {
+    let response = compress::apply(request, node, response);
     // Paths are written as they came, escapes and all, and the log escapes the rest: a name cannot fake a line.
     tracing::debug!(
         method = request.method().as_str(),
@@ -24,7 +31,7 @@ pub async fn handle(request: HttpRequest, payload: Payload, node: Data<Node>) ->
         status = response.status().as_u16(),
         "request answered"
     );
-    reply::finish(&request, response)
+    reply::finish(request, response)
 }
 
 async fn answer(request: &HttpRequest, mut payload: Payload, node: &Node) -> HttpResponse {
@@ -34,19 +41,13 @@ async fn answer(request: &HttpRequest, mut payload: Payload, node: &Node) -> Htt
     let target = path::parse(request.uri().path(), &node.settings.server.context_path);
     let is_body_read =
         matches!(&target, Ok(Target::Api(_, resource)) if reads_body(resource, request.method()));
-    if !is_body_read && let Err(error) = body::discard(request, &mut payload, node.limits.registration).await
-    {
-        // Where nothing is, nothing is: the answer does not depend on the body. The connection closes behind it.
-        let is_somewhere = match &target {
-            Ok(Target::Api(..)) | Err(PathError::BadEscape) => true,
-            Ok(Target::Other(segments)) => pages::is_known(node, segments),
-            Err(PathError::NotFound) => pages::is_known_odd(request, node),
-        };
-        return if is_somewhere {
-            ApiError::Body(error).respond()
-        } else {
-            reply::empty(StatusCode::NOT_FOUND)
-        };
+    let is_somewhere = || match &target {
+        Ok(Target::Api(..)) | Err(PathError::BadEscape) => true,
+        Ok(Target::Other(segments)) => pages::is_known(node, segments),
+        Err(PathError::NotFound) => pages::is_known_odd(request, node),
+    };
+    if !is_body_read && let Some(refusal) = discard_body(request, &mut payload, node, is_somewhere).await {
+        return refusal;
     }
     let target = match target {
         Ok(target) => target,
@@ -60,6 +61,18 @@ async fn answer(request: &HttpRequest, mut payload: Payload, node: &Node) -> Htt
         Target::Api(version, resource) => api(request, payload, node, version, resource).await,
         Target::Other(segments) => pages::handle(request, node, &segments).await,
     }
+}
+
+/// Waits for a body that nobody needs. The answer if it is too long or does not come: where nothing is, nothing is, whatever
+/// the body. The connection closes behind it.
+pub async fn discard_body(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    node: &Node,
+    is_somewhere: impl FnOnce() -> bool,
+) -> Option<HttpResponse> {
+    let error = body::discard(request, payload, node.limits.registration).await.err()?;
+    Some(if is_somewhere() { ApiError::Body(error).respond() } else { reply::empty(StatusCode::NOT_FOUND) })
 }
 
 /// True for the two calls whose body says something.

@@ -60,9 +60,10 @@ fn a_body_that_stalls_ends_its_connection_on_every_route() {
 fn a_body_that_stalls_ends_its_connection_on_a_listener_of_its_own() {
     let node = node(&[BODY_TIMEOUT, ("management.server.port", "0")]);
     let port = node.management_port().expect("a listener of its own");
-    let line = "GET /actuator/health";
-    let open = STALLS.map(|part| begin(port, line, part));
-    open.into_iter().for_each(|stream| assert_eq!(last_answer(stream, line), 200));
+    for (line, status) in [("GET /actuator/health", 408), ("GET /nothing", 404)] {
+        let open = STALLS.map(|part| begin(port, line, part));
+        open.into_iter().for_each(|stream| assert_eq!(last_answer(stream, line), status, "{line}"));
+    }
 }
 
 #[test]
