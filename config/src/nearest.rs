@@ -42,6 +42,16 @@ pub(crate) fn probably_meant(canonical: &str) -> Option<&'static str> {
     if canonical.len() < SHORTEST_TYPING_ERROR { None } else { nearest(canonical, TYPING_ERROR_MAX) }
 }
 
+/// The one of some words that is nearest, if at most half of the letters differ.
+pub(crate) fn nearest_of<'w>(word: &str, words: &[&'w str]) -> Option<&'w str> {
+    if word.len() > MAX_LENGTH {
+        return None;
+    }
+    let letters: Vec<char> = word.chars().collect();
+    let near = words.iter().filter_map(|known| Some((distance(&letters, known, letters.len() / 2)?, *known)));
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
 /// Letters to insert, drop, change, or swap with their neighbour; `None` if there are more than `max`, as for nearly all names.
 /// That is found out early: what is equal at both ends is left out, and no cell further than `max` from the diagonal matters.
 fn distance(from: &[char], to: &str, max: usize) -> Option<usize> {

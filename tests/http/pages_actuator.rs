@@ -1,5 +1,8 @@
 //! Health, info, exposure and place of the actuator (spec `spring.md` 1.6, items 65, 66 and 68).
 
+use std::collections::BTreeSet;
+
+use heureka_config::settings::Exposure;
 use serde_json::json;
 
 use super::client::Site;
@@ -130,6 +133,18 @@ fn item_68_only_what_is_exposed_exists() {
     let statuses =
         ["health", "info", "prometheus", "metrics"].map(|path| site.get(&format!("/actuator/{path}")).status);
     assert_eq!(statuses, [200, 404, 200, 404]);
+}
+
+#[test]
+fn the_end_points_that_settings_know_are_those_that_answer() {
+    let site = Site::start(&[("management.endpoints.web.exposure.include", "*")]);
+    for id in Exposure::IDS {
+        assert_eq!(site.send("OPTIONS", &format!("/actuator/{id}"), &[], "").status, 200, "{id}");
+    }
+    let links = site.get("/actuator").json();
+    let names = links["_links"].as_object().expect("links").keys().filter(|name| !name.contains('-'));
+    let names: BTreeSet<&str> = names.map(String::as_str).filter(|name| *name != "self").collect();
+    assert_eq!(names, BTreeSet::from(Exposure::IDS));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod client;
 mod discovery;
+mod exposure;
 mod instance;
 mod lookup;
 mod operation;

@@ -1,15 +1,16 @@
 //! `management.*`, `logging.*`, `spring.security.*`, `spring.cloud.inetutils.*`.
 
+use super::exposure::exposure;
 use super::reader::Reader;
 use super::server::{address, prefix};
 use super::values::is_word;
 use crate::invocation::InetSettings;
 use crate::secret::Secret;
 use crate::settings::{
-    BasicAuth, Exposure, HealthSettings, LogFormat, LogLevel, LoggingSettings, ManagementListener,
+    BasicAuth, HealthSettings, LogFormat, LogLevel, LoggingSettings, ManagementListener,
     ManagementSettings, PasswordForm, SecuritySettings, ServerSettings, ShowDetails,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 const DETAILS: &[(&str, ShowDetails)] = &[
     ("never", ShowDetails::Never),
@@ -53,18 +54,6 @@ fn listener(r: &mut Reader<'_>, server: &ServerSettings) -> ManagementListener {
             address,
             context_path,
         },
-    }
-}
-
-fn exposure(r: &mut Reader<'_>) -> Exposure {
-    let d = Exposure::default();
-    let default: Vec<String> = d.include.iter().cloned().collect();
-    let ids = |list: Vec<String>| -> BTreeSet<String> {
-        list.iter().map(|id| crate::key::canonical_element(id)).collect()
-    };
-    Exposure {
-        include: ids(r.list("management.endpoints.web.exposure.include", &default)),
-        exclude: ids(r.list("management.endpoints.web.exposure.exclude", &[])),
     }
 }
 

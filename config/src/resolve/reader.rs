@@ -303,7 +303,8 @@ impl<'a> Reader<'a> {
         self.optional_items(key).unwrap_or_default()
     }
 
-    fn optional_items(&mut self, key: &'static str) -> Option<Vec<Sourced>> {
+    /// The same; `None` if nothing is set.
+    pub(super) fn optional_items(&mut self, key: &'static str) -> Option<Vec<Sourced>> {
         Self::spec(key);
         let Some(items) = self.raw.list(key) else {
             self.note_default(key);

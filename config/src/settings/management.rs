@@ -56,6 +56,9 @@ pub struct Exposure {
 }
 
 impl Exposure {
+    /// End points that exist.
+    pub const IDS: [&str; 5] = ["health", "info", "metrics", "prometheus", "refresh"];
+
     /// True if the end point of this id is to answer.
     pub fn exposes(&self, id: &str) -> bool {
         let named = |set: &BTreeSet<String>| set.contains("*") || set.contains(id);

@@ -143,3 +143,32 @@ fn an_empty_value_is_seen_in_the_report() {
         "configuration files: none, defaults hold; profiles: default"
     );
 }
+
+#[test]
+fn end_points_that_do_not_exist_are_told_once_with_the_nearest_name() {
+    let key = "management.endpoints.web.exposure";
+    let notices = |what: &str, list: &str| Start::new().yml(&format!("{key}.{what}: '{list}'\n")).notices();
+    assert_eq!(notices("include", "*"), "");
+    assert_eq!(notices("include", "Health, info, prometheus, metrics, refresh"), "");
+    for what in ["include", "exclude"] {
+        assert_eq!(
+            notices(what, "health,promethues,promethues"),
+            format!(
+                "{key}.{what} (application.yml:1): names the end point \"promethues\", which is unknown and ignored; the \
+                 nearest known name is prometheus\n"
+            )
+        );
+        assert_eq!(
+            notices(what, "thread-dump"),
+            format!(
+                "{key}.{what} (application.yml:1): names the end point \"thread-dump\", which does not exist here\n"
+            )
+        );
+        let strange = notices(what, "gobbledegook");
+        assert!(strange.contains("known are health, info, metrics, prometheus, refresh and *"), "{strange}");
+    }
+    let two = Start::new().yml(&format!("{key}.include: [helth, metric]\n"));
+    assert_eq!(two.notices().matches("is unknown and ignored; the nearest known name is").count(), 2);
+    let include = &two.loaded().settings.management.exposure.include;
+    assert!(include.contains("helth") && !include.contains("health"));
+}
