@@ -185,6 +185,15 @@ mod tests {
         assert!(is_right(&header("u:secret"), &hashed) && !is_right(&header("u:Secret"), &hashed));
     }
 
+    /// Settings let pass what this library can check, and it can check only such hashes.
+    #[test]
+    fn hashes_with_spare_bits_cannot_be_checked() {
+        let hash = "$2a$04$LrFUVrxRNmbtZRmFzyIjkuRmFG/iqtrCLcPzyJrAeEErqeUQjlgAe";
+        assert!(bcrypt::verify("x", hash).is_ok());
+        let last = hash.chars().last().map(|c| char::from(c as u8 + 1)).expect("a letter");
+        assert!(bcrypt::verify("x", &format!("{}{last}", &hash[..59])).is_err());
+    }
+
     fn hashed(password: &str) -> BasicAuth {
         let hash = bcrypt::hash(password, 4).expect("a hash");
         BasicAuth { user: "u".into(), form: PasswordForm::Bcrypt, password: Secret::new(hash) }

@@ -253,7 +253,7 @@ pub(super) const APPLICATION: &[KeySpec] = &[
         Kind::Secret,
         "change-me",
         "everybody may ask",
-        "Its password; {noop} and {bcrypt} prefixes work.",
+        "Its password; {noop} and {bcrypt} prefixes work. What stands behind {bcrypt} must be a hash.",
     ),
     acts("spring.cloud.discovery.enabled", Kind::Bool, "true", "Off: the same as eureka.client.enabled off."),
     acts(

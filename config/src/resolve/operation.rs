@@ -7,8 +7,8 @@ use super::values::is_word;
 use crate::invocation::InetSettings;
 use crate::secret::Secret;
 use crate::settings::{
-    BasicAuth, HealthSettings, LogFormat, LogLevel, LoggingSettings, ManagementListener,
-    ManagementSettings, PasswordForm, SecuritySettings, ServerSettings, ShowDetails,
+    BasicAuth, HealthSettings, LogFormat, LogLevel, LoggingSettings, ManagementListener, ManagementSettings,
+    PasswordForm, SecuritySettings, ServerSettings, ShowDetails,
 };
 use std::collections::BTreeMap;
 
@@ -100,19 +100,38 @@ pub(super) fn security(r: &mut Reader<'_>) -> SecuritySettings {
         }
         return SecuritySettings::default();
     };
+    let key = "spring.security.user.password";
     let (form, value) = match password.text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
         None => (PasswordForm::Plain, password.text.as_str()),
         Some(("noop", plain)) => (PasswordForm::Plain, plain),
-        Some(("bcrypt", hash)) => (PasswordForm::Bcrypt, hash),
+        Some(("bcrypt", hash)) if is_bcrypt_hash(hash) => (PasswordForm::Bcrypt, hash),
+        Some(("bcrypt", _)) => {
+            let allowed = "must have a bcrypt hash behind {bcrypt}: $2a$, $2b$ or $2y$, a cost from 04 to 31, $ and 53 \
+                           characters, as in {bcrypt}$2a$10$...; nobody could log in with another";
+            r.wrong(key, &password, allowed);
+            return SecuritySettings::default();
+        }
         Some(_) => {
             let allowed =
                 "must be plain text or begin with {noop} or {bcrypt}; other hashes are not understood";
-            r.wrong("spring.security.user.password", &password, allowed);
+            r.wrong(key, &password, allowed);
             return SecuritySettings::default();
         }
     };
     let user = user.map_or_else(|| "user".to_owned(), |user| user.text.trim().to_owned());
     SecuritySettings { basic: Some(BasicAuth { user, form, password: Secret::new(value) }) }
+}
+
+/// True for a hash that can be checked. 22 characters are the salt and 31 the digest; the last of each has bits to spare,
+/// which are 0.
+fn is_bcrypt_hash(text: &str) -> bool {
+    const LETTERS: &str = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    let ["", "2a" | "2b" | "2y", cost, rest] = text.split('$').collect::<Vec<_>>()[..] else { return false };
+    let is_number = cost.len() == 2 && cost.bytes().all(|c| c.is_ascii_digit());
+    let is_cost = is_number && cost.parse().is_ok_and(|cost: u8| (4..=31).contains(&cost));
+    let values: Option<Vec<usize>> = rest.chars().map(|c| LETTERS.find(c)).collect();
+    let is_rest = values.is_some_and(|v| v.len() == 53 && v[21] % 16 == 0 && v[52] % 4 == 0);
+    is_cost && is_rest
 }
 
 pub(super) fn inet(r: &mut Reader<'_>) -> InetSettings {
@@ -124,5 +143,39 @@ pub(super) fn inet(r: &mut Reader<'_>) -> InetSettings {
         default_hostname: r.text("spring.cloud.inetutils.default-hostname", &d.default_hostname),
         default_ip_address: r.text("spring.cloud.inetutils.default-ip-address", &d.default_ip_address),
         timeout_secs: r.number("spring.cloud.inetutils.timeout-seconds", d.timeout_secs),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_hashes_that_can_be_checked_count() {
+        let right = "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
+        assert!(is_bcrypt_hash(right));
+        for prefix in ["$2b$", "$2y$"] {
+            assert!(is_bcrypt_hash(&right.replace("$2a$", prefix)), "{prefix}");
+        }
+        let wrong = [
+            String::new(),
+            "password".to_owned(),
+            right[..59].to_owned(),
+            format!("{right}a"),
+            format!(" {right}"),
+            right.replace("$2a$", "$2x$"),
+            right.replace("$2a$", "$2$"),
+            right.replace("$2a$", "$$2a$$"),
+            right.replace("$10$", "$03$"),
+            right.replace("$10$", "$32$"),
+            right.replace("$10$", "$+9$"),
+            right.replace('N', "é"),
+            right.replace('N', "!"),
+            right.replace("Mye", "Myf"),
+            right.replace("hWy", "hWz"),
+        ];
+        for text in wrong {
+            assert!(!is_bcrypt_hash(&text), "{text}");
+        }
     }
 }

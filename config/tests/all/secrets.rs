@@ -43,6 +43,15 @@ fn errors_hide_every_secret() {
 }
 
 #[test]
+fn a_password_that_is_no_hash_stops_the_start_and_stays_hidden() {
+    let error = Start::new().yml("\nspring.security.user.password: '{bcrypt}s3cr3t-user'\n").error();
+    for part in ["spring.security.user.password", "application.yml:2", "$2a$, $2b$ or $2y$"] {
+        assert!(error.contains(part), "{part} is missing in: {error}");
+    }
+    assert!(!error.contains("s3cr3t-user"), "{error}");
+}
+
+#[test]
 fn an_inline_key_is_a_secret_too() {
     let key = "-----BEGIN PRIVATE KEY-----s3cr3t-user-----END PRIVATE KEY-----";
     let loaded = Start::new()
