@@ -8,6 +8,9 @@ use crate::settings::{
 };
 use std::net::{IpAddr, Ipv4Addr};
 
+/// What a path may look like, in words.
+const PATH_RULE: &str = "without empty segments, . and .., of letters, digits and -._~!$&'()+,=:@";
+
 /// The heads of Java clients have half as much, those behind a proxy somewhat more.
 const HEADER_BYTES_MIN: usize = 1024;
 
@@ -44,16 +47,17 @@ pub(super) fn prefix(r: &mut Reader<'_>, key: &'static str, default: &str) -> St
     let Some(found) = r.optional(key) else { return default.to_owned() };
     let path = found.text.trim().trim_end_matches('/');
     if !path.is_empty() && !is_path(path) {
-        r.wrong(key, &found, "must be a path that starts with a slash, such as /registry");
+        r.wrong(key, &found, format!("must be a path that starts with a slash, such as /registry, {PATH_RULE}"));
         return default.to_owned();
     }
     path.to_owned()
 }
 
+/// True for a path that a request can name: clients resolve `..`, and other characters come escaped or not at all.
 fn is_path(path: &str) -> bool {
-    let plain =
-        |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '?' | '#' | '{' | '}' | '*' | '\\');
-    path.starts_with('/') && !path.contains("//") && path.chars().all(plain)
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~!$&'()+,=:@".contains(c);
+    let is_segment = |part: &str| !matches!(part, "" | "." | "..") && part.chars().all(is_plain);
+    path == "/" || path.strip_prefix('/').is_some_and(|path| path.split('/').all(is_segment))
 }
 
 fn compression(r: &mut Reader<'_>) -> CompressionSettings {
@@ -91,7 +95,7 @@ fn page_path(r: &mut Reader<'_>, key: &'static str) -> Option<String> {
     let found: Sourced = r.optional(key)?;
     let path = format!("/{}", found.text.trim().trim_matches('/'));
     if !is_path(&path) {
-        r.wrong(key, &found, "must be a path such as /dashboard");
+        r.wrong(key, &found, format!("must be a path such as /dashboard, {PATH_RULE}"));
         return None;
     }
     Some(path)

@@ -70,6 +70,32 @@ fn wrong_values_name_key_value_source_and_what_is_allowed() {
 }
 
 #[test]
+fn paths_that_no_request_can_name_are_refused() {
+    let keys = [
+        "server.servlet.context-path",
+        "management.endpoints.web.base-path",
+        "management.server.base-path",
+        "eureka.dashboard.path",
+    ];
+    for key in keys {
+        for path in
+            ["/a/../b", "/..", "/a/.", "/a//b", "/a b", "/a%20b", "/a;b", "/a?b", "/a#b", "/\u{fc}", "/a\\b"]
+        {
+            let pairs = [(key, path), ("management.server.port", "9000")];
+            let error = Settings::from_properties(&pairs).expect_err(path).to_string();
+            for part in [key, &format!("{path:?}"), "without empty segments, . and .., of letters"] {
+                assert!(error.contains(part), "{part} is missing in: {error}");
+            }
+        }
+        for path in ["/", "/a/", "/a/b-1._~", "/a..b", "/...", "/.well-known"] {
+            let pairs = [(key, path), ("management.server.port", "9000")];
+            Settings::from_properties(&pairs).unwrap_or_else(|error| panic!("{path}: {error}"));
+        }
+    }
+    Settings::from_properties(&[("server.servlet.context-path", "//a")]).expect_err("an empty segment");
+}
+
+#[test]
 fn paths_that_do_not_collide_are_taken() {
     for pairs in [
         [("management.endpoints.web.base-path", "/eureka2"), ("eureka.dashboard.path", "/eureka-page")],
