@@ -6,6 +6,7 @@ use heureka_config::settings::ManagementListener;
 use serde::{Serialize, Serializer};
 
 use super::accept;
+use crate::http::base_url;
 use crate::node::Node;
 
 /// Name of a link, id of the end point that must be exposed, path behind the base, and whether the path is a template.
@@ -50,8 +51,7 @@ pub fn answer(request: &HttpRequest, node: &Node) -> HttpResponse {
         ManagementListener::Separate { context_path, .. } => context_path,
         ManagementListener::Shared | ManagementListener::Off => &node.settings.server.context_path,
     };
-    let connection = request.connection_info();
-    let base = format!("{}://{}{context}{}", connection.scheme(), connection.host(), management.base_path);
+    let base = format!("{}{context}{}", base_url::of_actuator(request, node), management.base_path);
     let link = |path: &str, templated| Link { href: format!("{base}{path}"), templated };
     let exposed = LINKS.into_iter().filter(|(_, id, _, _)| management.exposure.exposes(id));
     let exposed = exposed.map(|(name, _, path, is_template)| (name, link(path, is_template)));

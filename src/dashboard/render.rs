@@ -18,7 +18,7 @@ use super::histories::{HistoryTable, tables};
 use super::instances::Listing;
 use super::sections::Row;
 use super::visible::visible;
-use crate::http::{negotiate, reply};
+use crate::http::{base_url, negotiate, reply};
 use crate::node::Node;
 use crate::status_report::StatusReport;
 
@@ -68,7 +68,7 @@ pub async fn status(node: &Node, request: &HttpRequest) -> HttpResponse {
         Err(refused) => return unavailable(&refused),
     };
     let (frame, own) = (Frame::of(node), own_rows(node));
-    let api_address = api_address(request, &frame);
+    let api_address = format!("{}{}/", base_url::of_registry(request, node), frame.links.api);
     page(node, request, move || render_status(frame, &view, report, own, api_address)).await
 }
 
@@ -80,12 +80,6 @@ pub async fn last_n(node: &Node, request: &HttpRequest) -> HttpResponse {
     };
     let frame = Frame::of(node);
     page(node, request, move || render_last_n(frame, &histories)).await
-}
-
-/// What clients of this node are told, as the reader reaches it.
-fn api_address(request: &HttpRequest, frame: &Frame) -> String {
-    let connection = request.connection_info();
-    format!("{}://{}{}/", connection.scheme(), connection.host(), frame.links.api)
 }
 
 fn render_status(

@@ -1,6 +1,7 @@
 //! The HTTP edge: one file per resource, and what they share.
 
 pub mod applications;
+pub mod base_url;
 pub mod batch;
 pub mod body;
 pub mod closing;

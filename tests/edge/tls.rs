@@ -207,6 +207,17 @@ fn every_body_of_a_tls_connection_has_its_time() {
 }
 
 #[test]
+fn links_to_a_tls_listener_say_so() {
+    let authority = Authority::new();
+    let folder = files(&authority);
+    let node = tls_node(&folder, &[]);
+    let mut stream = kept(node.port(), &authority);
+    stream.write_all(b"GET /actuator HTTP/1.1\r\nHost: r.example:8761\r\n\r\n").expect("sent");
+    let links = read_answer(&mut BufReader::new(stream), "GET").expect("an answer").text();
+    assert!(links.contains("\"https://r.example:8761/actuator/health\""), "{links}");
+}
+
+#[test]
 fn a_body_without_end_ends_its_tls_connection() {
     let authority = Authority::new();
     let folder = files(&authority);

@@ -198,3 +198,36 @@ fn without_a_listener_there_is_no_actuator() {
     assert_eq!(site.get("/actuator/health").status, 404);
     assert_eq!(site.get("/eureka/apps").status, 200);
 }
+
+#[test]
+fn what_a_proxy_says_of_the_address_counts_as_the_strategy_has_it() {
+    let x_headers =
+        [("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "r.example"), ("X-Forwarded-Port", "8443")];
+    let forwarded = [("Forwarded", "proto=https;host=f.example"), x_headers[1]];
+    let told = |site: &Site, headers: &[(&str, &str)]| {
+        let links = site.send("GET", "/actuator", headers, "").json();
+        let page = site.send("GET", "/", headers, "").body;
+        let base = links["_links"]["self"]["href"]
+            .as_str()
+            .expect("a link")
+            .trim_end_matches("/actuator")
+            .to_owned();
+        assert!(
+            page.contains(&format!("<code>{base}/eureka/</code>")),
+            "the page says something else than {base}"
+        );
+        base
+    };
+    for (strategy, by_x, by_forwarded) in [
+        ("", None, None),
+        ("none", None, None),
+        ("native", Some("https://r.example:8443"), Some("http://r.example")),
+        ("framework", Some("https://r.example:8443"), Some("https://f.example")),
+    ] {
+        let site = Site::start(&[("server.forward-headers-strategy", strategy)]);
+        let own = format!("http://localhost:{}", site.port());
+        assert_eq!(told(&site, &[]), own, "{strategy}");
+        assert_eq!(told(&site, &x_headers), by_x.unwrap_or(&own), "{strategy}");
+        assert_eq!(told(&site, &forwarded), by_forwarded.unwrap_or(&own), "{strategy}");
+    }
+}

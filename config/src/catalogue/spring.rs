@@ -101,6 +101,13 @@ pub(super) const LISTENER: &[KeySpec] = &[
         "Address to listen on; :: means IPv6 and IPv4.",
     ),
     acts("server.servlet.context-path", Kind::Text, "", "Prefix of every path, such as /registry."),
+    acts_if_set(
+        "server.forward-headers-strategy",
+        Kind::Word(&["none", "native", "framework"]),
+        "native",
+        "native on a cloud platform such as Kubernetes, else none",
+        "Whether a proxy is believed that says by which scheme, host and port a caller came; only links of the start page and the actuator depend on it. native: X-Forwarded-Proto, -Host and -Port from internal addresses. framework: these and Forwarded from everybody.",
+    ),
     acts(
         "server.compression.enabled",
         Kind::Bool,

@@ -5,7 +5,7 @@ use crate::invocation::{HostFacts, InetSettings};
 use crate::key;
 use crate::placeholders::{self, Lookup, Unresolved};
 use crate::random::random_value;
-use crate::sources::Stack;
+use crate::sources::{Stack, cloud_platform};
 use std::cell::OnceCell;
 
 /// Looks through everything.
@@ -30,6 +30,11 @@ impl<'a> Everything<'a> {
     /// The machine's address, asked once.
     pub(super) fn ip_address(&self) -> &str {
         self.ip_address.get_or_init(|| self.host.ip_address(&self.inet))
+    }
+
+    /// The cloud platform, if one is recognised.
+    pub(super) fn cloud_platform(&self) -> Option<String> {
+        cloud_platform(self.stack)
     }
 
     /// Resolves the placeholders of a text; tells which names it used.

@@ -56,6 +56,11 @@ impl<'a> Reader<'a> {
         self.lookup.ip_address().to_owned()
     }
 
+    /// The cloud platform, if one is recognised.
+    pub(super) fn cloud_platform(&self) -> Option<String> {
+        self.lookup.cloud_platform()
+    }
+
     /// A value that no key of the catalogue holds, such as `vcap.application.instance_id`.
     pub(super) fn foreign(&self, name: &str) -> Option<String> {
         let placeholder = format!("${{{name}:}}");

@@ -2,8 +2,9 @@
 
 use super::reader::{Reader, Sourced};
 use super::tls;
+use super::values::is_word;
 use crate::settings::{
-    CompressionSettings, DashboardSettings, LimitSettings, PlacementSettings, ServerSettings,
+    CompressionSettings, DashboardSettings, ForwardHeaders, LimitSettings, PlacementSettings, ServerSettings,
     SnapshotSettings,
 };
 use std::net::{IpAddr, Ipv4Addr};
@@ -21,9 +22,23 @@ pub(super) fn server(r: &mut Reader<'_>) -> ServerSettings {
         address: address(r, "server.address").unwrap_or(d.address),
         context_path: prefix(r, "server.servlet.context-path", &d.context_path),
         tls: tls::server(r),
+        forward_headers: forward_headers(r),
         compression: compression(r),
         shutdown_timeout_ms: shutdown_timeout(r, d.shutdown_timeout_ms),
     }
+}
+
+/// As Boot: on a cloud platform there is always a proxy in front, elsewhere nobody is believed. Unlike there, the platform
+/// `none` means none.
+fn forward_headers(r: &mut Reader<'_>) -> ForwardHeaders {
+    let words = [
+        ("none", ForwardHeaders::None),
+        ("native", ForwardHeaders::Native),
+        ("framework", ForwardHeaders::Framework),
+    ];
+    let chosen = r.word("server.forward-headers-strategy", &words);
+    let is_on_platform = r.cloud_platform().is_some_and(|platform| !is_word(&platform, "none"));
+    chosen.unwrap_or(if is_on_platform { ForwardHeaders::Native } else { ForwardHeaders::None })
 }
 
 /// An address to listen on. Names other than `localhost` would need a look-up that may differ at every start.
@@ -47,7 +62,11 @@ pub(super) fn prefix(r: &mut Reader<'_>, key: &'static str, default: &str) -> St
     let Some(found) = r.optional(key) else { return default.to_owned() };
     let path = found.text.trim().trim_end_matches('/');
     if !path.is_empty() && !is_path(path) {
-        r.wrong(key, &found, format!("must be a path that starts with a slash, such as /registry, {PATH_RULE}"));
+        r.wrong(
+            key,
+            &found,
+            format!("must be a path that starts with a slash, such as /registry, {PATH_RULE}"),
+        );
         return default.to_owned();
     }
     path.to_owned()

@@ -34,7 +34,7 @@ pub use registry::{
     RegistrySettings, SelfPreservationSettings, SyncSettings,
 };
 pub use security::{BasicAuth, PasswordForm, SecuritySettings};
-pub use server::{CompressionSettings, DashboardSettings, ServerSettings};
+pub use server::{CompressionSettings, DashboardSettings, ForwardHeaders, ServerSettings};
 pub use service_url::ServiceUrl;
 pub use snapshots::SnapshotSettings;
 pub use tls::{

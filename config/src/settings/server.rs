@@ -15,6 +15,8 @@ pub struct ServerSettings {
     pub context_path: String,
     /// `server.ssl.*`; absent means plain HTTP.
     pub tls: Option<ServerTls>,
+    /// `server.forward-headers-strategy`: whose word counts for the address that callers used.
+    pub forward_headers: ForwardHeaders,
     /// `server.compression.*`: gzip of answers other than `/apps` and `/apps/delta`, which have rules of their own.
     pub compression: CompressionSettings,
     /// How long a stop may take, in ms: `heureka.shutdown-timeout-ms`, else `spring.lifecycle.timeout-per-shutdown-phase`.
@@ -36,10 +38,24 @@ impl Default for ServerSettings {
             address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             context_path: String::new(),
             tls: None,
+            forward_headers: ForwardHeaders::None,
             compression: CompressionSettings::default(),
             shutdown_timeout_ms: 4_000,
         }
     }
+}
+
+/// Who is believed that says by which scheme, host and port a caller came (`Forwarded`, `X-Forwarded-*`). Only links of
+/// the start page and of the actuator depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForwardHeaders {
+    /// Nobody.
+    #[default]
+    None,
+    /// `X-Forwarded-*` of proxies with an internal address.
+    Native,
+    /// Everybody, `Forwarded` too.
+    Framework,
 }
 
 /// `server.compression.*`.

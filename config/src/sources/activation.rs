@@ -68,7 +68,7 @@ fn same_platform(platform: &str, wanted: &str) -> bool {
 }
 
 /// Recognises the platform as Boot does: from the variables that it sets, or `spring.main.cloud-platform`.
-pub(super) fn cloud_platform(outside: &Stack) -> Option<String> {
+pub(crate) fn cloud_platform(outside: &Stack) -> Option<String> {
     if let Some(chosen) = outside.find("spring.main.cloud-platform") {
         return Some(chosen.value.trim().to_owned());
     }

@@ -14,6 +14,7 @@ mod outside;
 mod profiles;
 mod stack;
 
+pub(crate) use activation::cloud_platform;
 pub(crate) use files::collect_files;
 pub(crate) use outside::{odd_arguments, outside_sources};
 pub(crate) use stack::{Stack, split_list};

@@ -1,7 +1,9 @@
 //! Wrong values stop the start with key, value, source and what is allowed; nothing that is written panics.
 
 use crate::support::Start;
-use heureka_config::settings::{ExpectedRenewals, LeaseExpiry, LogLevel, ManagementListener, PasswordForm};
+use heureka_config::settings::{
+    ExpectedRenewals, ForwardHeaders, LeaseExpiry, LogLevel, ManagementListener, PasswordForm,
+};
 use heureka_config::{ConfigError, Settings};
 use proptest::prelude::*;
 
@@ -197,6 +199,21 @@ fn one_key_can_stand_in_for_another() {
     );
     assert_eq!(given(&[("logging.level.root", "false")]).logging.levels["root"], LogLevel::Off);
     assert_eq!(given(&[("heureka.leaseExpiry", "EXACT")]).registry.lease_expiry, LeaseExpiry::Exact);
+}
+
+#[test]
+fn proxies_are_believed_on_cloud_platforms_only() {
+    let strategy = |start: Start| start.settings().server.forward_headers;
+    let on_kubernetes =
+        || Start::new().env("KUBERNETES_SERVICE_HOST", "10.0.0.1").env("KUBERNETES_SERVICE_PORT", "443");
+    assert_eq!(strategy(Start::new()), ForwardHeaders::None);
+    assert_eq!(strategy(on_kubernetes()), ForwardHeaders::Native);
+    assert_eq!(strategy(on_kubernetes().arg("--server.forward-headers-strategy=NONE")), ForwardHeaders::None);
+    assert_eq!(strategy(on_kubernetes().arg("--spring.main.cloud-platform=none")), ForwardHeaders::None);
+    assert_eq!(
+        strategy(Start::new().arg("--server.forwardHeadersStrategy=framework")),
+        ForwardHeaders::Framework
+    );
 }
 
 #[test]
