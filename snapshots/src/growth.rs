@@ -42,9 +42,17 @@ impl Growth {
         Self { limits, fresh_bytes: 0 }
     }
 
-    /// The store has been written anew and takes so much now.
+    /// A store takes so much as it is: it must grow from there before it is written anew.
     pub const fn note_fresh(&mut self, bytes: u64) {
         self.fresh_bytes = bytes;
+    }
+
+    /// The store has been written anew and takes so many bytes now. So many of those that were written live; the others were
+    /// written over by changes that came meanwhile, and do not belong to a fresh store.
+    pub fn note_rewritten(&mut self, disk_bytes: u64, live_bytes: u64, written_bytes: u64) {
+        let written = u128::from(written_bytes.max(live_bytes).max(1));
+        let fresh = u128::from(disk_bytes) * u128::from(live_bytes) / written;
+        self.note_fresh(u64::try_from(fresh).unwrap_or(disk_bytes));
     }
 
     /// True if it should be written anew now, in a round that writes so many changes. A store that is simply large is not
@@ -89,6 +97,18 @@ mod tests {
         assert!(!growth.is_too_large(16 * MB, MB, 0));
         assert!(growth.is_too_large(16 * MB + 1, MB, 0));
         assert!(!growth.is_too_large(64 * MB, MB, BUSY_ROUND_CHANGES));
+    }
+
+    #[test]
+    fn what_changes_have_written_over_during_a_rewrite_does_not_make_a_fresh_store_large() {
+        let mut growth = Growth::new(GrowthLimits::default());
+        let live = 100 * MB;
+        growth.note_rewritten(320 * MB, live, 2 * live);
+        assert!(growth.is_too_large(251 * MB, live, 0), "a fresh one takes 160 MB, not 320");
+        growth.note_rewritten(320 * MB, live, live);
+        assert!(!growth.is_too_large(399 * MB, live, 0), "this one was written once and takes 320 MB");
+        growth.note_rewritten(320 * MB, live, 0);
+        assert!(!growth.is_too_large(399 * MB, live, 0), "one that was opened again has been written before");
     }
 
     #[test]

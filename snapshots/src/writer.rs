@@ -462,7 +462,7 @@ impl Writer {
         let before_bytes = self.current.take().map(|old| old.size_on_disk().unwrap_or(0));
         folder.remove_all_but(&[target.name()]);
         let after_bytes = target.size_on_disk()?;
-        self.growth.note_fresh(after_bytes);
+        self.growth.note_rewritten(after_bytes, target.index().live_bytes(), target.written_bytes());
         self.stats.disk_bytes = after_bytes;
         self.stats.saved_wall_ms = now.wall_ms;
         if let Some(before_bytes) = before_bytes {
