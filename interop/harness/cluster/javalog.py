@@ -42,21 +42,9 @@ EXPECTED = [
     )
 ]
 
-# An operation on the record of a server that has just restarted comes in front of its registration, in the same batch.
-UNKNOWN = re.compile(r"InstanceResource +: Instance not found: (EUREKA/[abc]:eureka:\d+)$")
-BATCH_LINES = 3
-
 
 def complaints(text):
     """Warnings and errors of a log that were not expected."""
-    lines = text.partition(ENDING)[0].splitlines()
-    kept = (line for place, line in enumerate(lines) if not is_registered_next(line, lines[place + 1 :][:BATCH_LINES]))
-    found = (LINE.match(line) for line in kept)
+    found = (LINE.match(line) for line in text.partition(ENDING)[0].splitlines())
     words = Counter(f"{match[1]} {match[2]}" for match in found if match)
     return [f"{count} times {line}" for line, count in words.items() if not any(e.search(line) for e in EXPECTED)]
-
-
-def is_registered_next(line, following):
-    """True for a complaint about an unknown record that the very next lines register."""
-    unknown = UNKNOWN.search(line)
-    return bool(unknown) and any(f"Registered instance {unknown[1]} " in after for after in following)

@@ -118,17 +118,10 @@ class JavaLog(unittest.TestCase):
             "c.n.e.c.ReplicationTaskProcessor : Batch update failure with HTTP status code 400; discarding 3 tasks",
             "c.n.e.registry.AbstractInstanceRegistry  : DS: Registry: expired lease for CLIENTS/client-1",
             "c.n.e.c.ReplicationTask : The replication of task CLIENTS/x:Register@127.0.0.1 failed with response code 500",
+            "c.n.eureka.resources.InstanceResource    : Instance not found: EUREKA/c:eureka:35457",
         )
         for words in lines:
             self.assertEqual(complaints(self.line(words)), [f"1 times WARN {words}"])
-
-    def test_an_unknown_record_of_a_server_must_be_registered_next(self):
-        words = "c.n.eureka.resources.InstanceResource    : Instance not found: EUREKA/c:eureka:35457"
-        registered = self.line("c.n.e : Registered instance EUREKA/c:eureka:35457 with status UP (replication=true)", "INFO")
-        other = self.line("c.n.e : Registered instance EUREKA/b:eureka:35457 with status UP", "INFO")
-        self.assertEqual(complaints(self.line(words) * 2 + registered), [])
-        for wrong in (self.line(words), self.line(words) + other, registered + self.line(words)):
-            self.assertEqual(complaints(wrong), [f"1 times WARN {words}"])
 
     def test_what_comes_after_the_stop_does_not_count(self):
         end = self.line("o.s : Unregistering application EUREKA with eureka with status DOWN", "INFO")
