@@ -21,10 +21,7 @@ pub(super) enum Lane {
     /// May be the reason why a batch was refused: travels in small company.
     Suspects,
     /// Not before a certain time.
-    Delayed {
-        /// Monotonic milliseconds.
-        until_ms: u64,
-    },
+    Delayed,
 }
 
 /// The lists, each in the order of tickets.
@@ -35,31 +32,38 @@ pub(super) struct Lanes {
     pub(super) overrides: BTreeMap<u64, Key>,
     pub(super) cancels: BTreeMap<u64, Key>,
     pub(super) suspects: BTreeMap<u64, Key>,
+    /// Those put off, in the order of the times until which they are.
     delayed: BTreeMap<(u64, u64), Key>,
+    /// That time, by ticket.
+    delayed_until_ms: BTreeMap<u64, u64>,
 }
 
 impl Lanes {
-    /// Puts a key into a list.
+    /// Puts a key into a list in which nothing waits for a time.
     pub(super) fn insert(&mut self, lane: Lane, ticket: u64, key: Key) {
-        if let Lane::Delayed { until_ms } = lane {
-            self.delayed.insert((until_ms, ticket), key);
-        } else if let Some(list) = self.list(lane) {
+        if let Some(list) = self.list(lane) {
             list.insert(ticket, key);
         }
     }
 
+    /// Puts a key into the list of those that are put off.
+    pub(super) fn insert_delayed(&mut self, until_ms: u64, ticket: u64, key: Key) {
+        self.delayed_until_ms.insert(ticket, until_ms);
+        self.delayed.insert((until_ms, ticket), key);
+    }
+
     /// Takes a key out of a list.
     pub(super) fn remove(&mut self, lane: Lane, ticket: u64) {
-        if let Lane::Delayed { until_ms } = lane {
-            self.delayed.remove(&(until_ms, ticket));
-        } else if let Some(list) = self.list(lane) {
+        if let Some(list) = self.list(lane) {
             list.remove(&ticket);
+        } else if let Some(until_ms) = self.delayed_until_ms.remove(&ticket) {
+            self.delayed.remove(&(until_ms, ticket));
         }
     }
 
     fn list(&mut self, lane: Lane) -> Option<&mut BTreeMap<u64, Key>> {
         match lane {
-            Lane::Nowhere | Lane::Delayed { .. } => None,
+            Lane::Nowhere | Lane::Delayed => None,
             Lane::Heartbeats => Some(&mut self.heartbeats),
             Lane::Registers => Some(&mut self.registers),
             Lane::Overrides => Some(&mut self.overrides),
@@ -77,7 +81,7 @@ impl Lanes {
     pub(super) fn get(&self, lane: Lane, ticket: u64) -> Option<&Key> {
         match lane {
             Lane::Nowhere => None,
-            Lane::Delayed { until_ms } => self.delayed.get(&(until_ms, ticket)),
+            Lane::Delayed => self.delayed.get(&(*self.delayed_until_ms.get(&ticket)?, ticket)),
             Lane::Heartbeats => self.heartbeats.get(&ticket),
             Lane::Registers => self.registers.get(&ticket),
             Lane::Overrides => self.overrides.get(&ticket),

@@ -37,8 +37,8 @@ pub(super) struct Slot {
     pub(super) trouble: Option<Box<Trouble>>,
 }
 
-/// What a peer that is away costs, per instance: 200 bytes with its key and its place in a list.
-const _: () = assert!(size_of::<Slot>() <= 88);
+/// What a peer that is away costs, per instance: under 200 bytes with its key and its place in a list.
+const _: () = assert!(size_of::<Slot>() <= 72);
 
 /// What is on its way.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +120,7 @@ impl Slot {
         let Some(weight) = self.pending.weight() else { return Lane::Nowhere };
         if let Some(trouble) = &self.trouble {
             if trouble.not_before_ms > now_ms {
-                return Lane::Delayed { until_ms: trouble.not_before_ms };
+                return Lane::Delayed;
             }
             if trouble.batch_cap.is_some() {
                 return Lane::Suspects;
@@ -158,6 +158,11 @@ impl Slot {
         let trouble = self.trouble.get_or_insert_default();
         trouble.refusals = trouble.refusals.saturating_add(1);
         trouble.not_before_ms = until_ms;
+    }
+
+    /// Until when it is put off; 0 if it is not.
+    pub(super) fn not_before_ms(&self) -> u64 {
+        self.trouble.as_ref().map_or(0, |trouble| trouble.not_before_ms)
     }
 
     /// How often the instance itself was refused.

@@ -210,9 +210,13 @@ impl PeerQueue {
     fn place(&mut self, key: &Key, now_ms: u64) {
         let Some(slot) = self.slots.get_mut(key) else { return };
         let wanted = slot.lane_wanted(now_ms);
-        if slot.lane != wanted {
+        // Who is put off may be so until another time than before.
+        if slot.lane != wanted || wanted == Lane::Delayed {
             self.lanes.remove(slot.lane, slot.ticket);
-            self.lanes.insert(wanted, slot.ticket, key.clone());
+            match wanted {
+                Lane::Delayed => self.lanes.insert_delayed(slot.not_before_ms(), slot.ticket, key.clone()),
+                _ => self.lanes.insert(wanted, slot.ticket, key.clone()),
+            }
             slot.lane = wanted;
         }
         if slot.is_idle() {
