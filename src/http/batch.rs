@@ -84,6 +84,9 @@ pub async fn apply(
         insert(&mut response, CLOCK_HEADER, &clock_to_text(read_clock(node)));
         return Ok(response);
     }
+    if !is_ours && node.registry.shared().is_copying() && items.iter().flatten().any(is_override_operation) {
+        return Err(ApiError::StillCopying);
+    }
     let stamps = stamps_in(request, clock);
     let order = header(request, ORDER_HEADER).and_then(order_from_text);
     let arrival = node.replication.enter(sender.as_ref(), order);
@@ -107,6 +110,12 @@ pub async fn apply(
         answers[place] = answer;
     }
     Ok(respond(node, &answers, is_ours))
+}
+
+/// True for an operation on an override. A Java server tells it once: if it meets no instance it is lost, and the list that
+/// brings the instance a moment later may be older than it. A node of our kind tells it again.
+const fn is_override_operation(item: &ReplicationItem) -> bool {
+    matches!(item.task, ReplicationTask::StatusUpdate { .. } | ReplicationTask::DeleteStatusOverride { .. })
 }
 
 fn shared_clock(node: &Node) -> &StampClock {

@@ -18,6 +18,8 @@ use super::body::BodyError;
 use super::negotiate::{BodyFormat, ContentTypeError};
 use super::reply;
 
+const STILL_COPYING: &str = "the registry of the peers is being copied: send this batch again in a second";
+
 /// What went wrong.
 #[derive(Debug)]
 pub enum ApiError {
@@ -41,6 +43,8 @@ pub enum ApiError {
     ContentType(ContentTypeError),
     /// The metadata would exceed its limits: 400.
     Metadata(RegistryError),
+    /// The lists of the peers are on their way here, and what a batch tells belongs to instances in them: 503.
+    StillCopying,
     /// The registry refused or failed.
     Registry(Refused),
     /// The registry refused or failed on a heartbeat: the same status, empty.
@@ -76,6 +80,7 @@ impl ApiError {
             Self::Body(error) => reply::text(status, error.to_string()),
             Self::ContentType(error) => reply::text(status, content_type_reason(error)),
             Self::Metadata(error) => reply::text(status, error.to_string()),
+            Self::StillCopying => reply::text(status, STILL_COPYING.to_owned()),
             Self::Registry(refused) => reply::text(status, refused.to_string()),
         };
         if status == StatusCode::SERVICE_UNAVAILABLE {
@@ -99,7 +104,7 @@ impl ApiError {
             | Self::ContentType(ContentTypeError::Malformed(_)) => StatusCode::BAD_REQUEST,
             Self::Body(BodyError::TooLarge(_)) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Body(BodyError::TooSlow(_)) => StatusCode::REQUEST_TIMEOUT,
-            Self::Body(BodyError::Crowded) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::StillCopying | Self::Body(BodyError::Crowded) => StatusCode::SERVICE_UNAVAILABLE,
             Self::ContentType(ContentTypeError::Unsupported(_)) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Registry(refused) | Self::RegistryOnHeartbeat(refused) => match refused {
                 Refused::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -234,6 +234,35 @@ fn a_node_that_a_peer_takes_for_its_last_life_is_there_again_at_once() {
     }
 }
 
+#[test]
+fn an_operation_on_an_override_that_a_java_server_tells_a_node_that_still_copies_is_not_lost() {
+    let mut cluster = Cluster::prepare(2, &[]);
+    cluster.start_node(0);
+    cluster.register(0, "ORDERS", "i-1", 100);
+    cluster.link(1, 0).set(Mode::Held);
+    cluster.start_without_waiting(1);
+    let tell = |cluster: &Cluster, action: &str, status: &str| {
+        let item = json!({"appName": "ORDERS", "id": "i-1", "action": action, "status": status,
+            "lastDirtyTimestamp": 100});
+        let body = json!({"replicationList": [item]}).to_string();
+        let headers = [("Content-Type", "application/json")];
+        cluster.call_with(1, "POST", "/eureka/peerreplication/batch/", &headers, &body)
+    };
+    for action in ["StatusUpdate", "DeleteStatusOverride"] {
+        let early = tell(&cluster, action, "OUT_OF_SERVICE");
+        assert_eq!(early.status, 503, "{action}: Java sends the whole batch again after a second");
+        assert!(String::from_utf8_lossy(&early.body).contains("being copied"));
+    }
+    assert_eq!(
+        tell(&cluster, "Heartbeat", "UP").status,
+        200,
+        "its sender registers it now, or with the next one"
+    );
+    cluster.link(1, 0).set(Mode::Open);
+    until("the copy has ended", || tell(&cluster, "StatusUpdate", "OUT_OF_SERVICE").status == 200);
+    cluster.until_shown(1, "ORDERS", "i-1", |i| i["overriddenStatus"] == "OUT_OF_SERVICE");
+}
+
 /// Peers that nobody can tell.
 struct Unknown;
 

@@ -22,6 +22,8 @@ EXPECTED = [
         r"socket read timeout exception",
         r"RetryableEurekaHttpClient +: Request execution failed with message: java\.(net|io)\.",
         r"was unable to send heartbeat",
+        # A node that has just started still copies what a batch is about.
+        r"Server busy \(503\) HTTP status code received from the peer \S+; rescheduling tasks after delay",
         # It cannot read the error page that another Java server puts into its 404; see `verdict` for Heureka's answers.
         r"RetryableEurekaHttpClient +: Request execution failed with message: HTTP 400 Bad Request",
         # It was told of a cancel that it knew already, or tells of one that is known.

@@ -61,11 +61,13 @@ def forwarded(operations, edges):
 
 
 def odd_answers(cluster):
-    """What a Heureka node may answer another server: success, an empty 404, or 403 while it is not open."""
+    """What a Heureka node may answer another server: success, an empty 404, or 403 while it is not open and 503 while it
+    copies what a batch is about."""
     wrong = []
     for edge, tap in cluster.net.edges.items():
         for exchange in tap.exchanges():
             is_fine = exchange.status in (200, 204, 403) or (exchange.status == 404 and not exchange.response.body)
+            is_fine |= exchange.status == 503 and "is being copied" in exchange.response.text()
             if not is_fine and cluster.places[edge[1]].kind_at(tap.started + exchange.at) == "heureka":
                 wrong.append(f"{name(edge)}: {exchange.request.start} was answered {exchange.status} {exchange.response.text()[:80]}")
     return wrong
