@@ -263,7 +263,7 @@ impl Collector for Gauges {
         self.gauge(encoder, "replication_backoff_seconds", help, |peer| peer.backoff_ms as f64 / 1000.0)?;
         let help = "Time of the last batch that was answered, seconds since the epoch";
         let success = |peer: &PeerStatus| peer.last_success_wall_ms.unwrap_or(0) as f64 / 1000.0;
-        self.gauge(encoder, "replication_last_success_timestamp", help, success)?;
+        self.gauge(encoder, "replication_last_success_timestamp_seconds", help, success)?;
         let help = "Events that were to be told to the peer";
         self.counter(encoder, "replication_accepted", help, |link| link.read(|queue| queue.tally().offered))?;
         let help = "Batches that were halved because the peer refused them";
