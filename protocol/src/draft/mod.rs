@@ -17,7 +17,7 @@ pub(crate) use entries::Entries;
 pub struct InstanceDraft {
     /// Id as sent; may be empty.
     pub instance_id: Option<Box<str>>,
-    /// Host name; may be empty.
+    /// Host name; never empty.
     pub host_name: Option<Box<str>>,
     /// Application name in any letter case; may be empty.
     pub app: Option<Box<str>>,
@@ -154,11 +154,17 @@ pub struct LeaseDraft {
 }
 
 impl InstanceDraft {
-    /// The place of a plain text member; `None` if there is no such text member.
+    /// Takes a host name. Java's builder passes null and an empty one over: what was read before stays.
+    pub(crate) fn set_host_name(&mut self, sent: Option<Box<str>>) {
+        if sent.as_deref().is_some_and(|name| !name.is_empty()) {
+            self.host_name = sent;
+        }
+    }
+
+    /// The place of a plain text member but the host name; `None` if there is no such text member.
     pub(crate) fn text_member(&mut self, name: &str) -> Option<&mut Option<Box<str>>> {
         Some(match name {
             "instanceId" => &mut self.instance_id,
-            "hostName" => &mut self.host_name,
             "app" => &mut self.app,
             "ipAddr" => &mut self.ip_addr,
             "sid" => &mut self.sid,

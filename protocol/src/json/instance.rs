@@ -21,6 +21,12 @@ impl<'de> Object<'de> for InstanceDraft {
             return value.text_into(slot);
         }
         match name {
+            "hostName" => {
+                let mut sent = None;
+                value.text_into(&mut sent)?;
+                self.set_host_name(sent);
+                Ok(())
+            }
             "status" => status_into(value, &mut self.status),
             "overriddenStatus" | "overriddenstatus" => status_into(value, &mut self.overridden_status),
             "port" => object_into(value, &mut self.port),
@@ -36,7 +42,8 @@ impl<'de> Object<'de> for InstanceDraft {
                 Ok(())
             }
             "isCoordinatingDiscoveryServer" => {
-                let flag = value.scalar("true or false")?.map(|scalar| scalar.as_flag());
+                let sent = value.scalar("true or false")?.filter(|scalar| !matches!(scalar, Scalar::Null));
+                let flag = sent.map(|scalar| scalar.as_flag());
                 replace(&mut self.is_coordinating_discovery_server, flag)
             }
             "lastUpdatedTimestamp" => {

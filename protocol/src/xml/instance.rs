@@ -38,6 +38,11 @@ impl Members<'_, '_> {
             return self.text_into(slot);
         }
         match name {
+            "hostName" => {
+                let mut sent = None;
+                self.text_into(&mut sent)?;
+                draft.set_host_name(sent);
+            }
             "status" => draft.status = Some(self.status()?),
             "overriddenstatus" | "overriddenStatus" => draft.overridden_status = Some(self.status()?),
             "port" => draft.port = self.port(enabled(start).is_none_or(|value| value != "false"))?,

@@ -347,6 +347,26 @@ fn of_repeated_members_the_last_one_wins() {
     assert_eq!(draft.port.number, None);
 }
 
+/// As Java's reader, which passes over every member that is null, and its builder, which wants no empty host name.
+#[test]
+fn a_later_null_or_empty_host_name_leaves_what_was_read() {
+    let texts = ["instanceId", "hostName", "app", "ipAddr", "sid", "vipAddress", "homePageUrl", "asgName"];
+    for name in texts {
+        let text = format!(r#"{{"instance":{{"{name}":"a","{name}":null}}}}"#);
+        let once = read_json(format!(r#"{{"instance":{{"{name}":"a"}}}}"#).as_bytes()).unwrap();
+        assert_eq!(read_json(text.as_bytes()).unwrap(), once, "{name}");
+    }
+    let rest = r#""status":null,"overriddenStatus":null,"port":null,"securePort":null,"countryId":null,"dataCenterInfo":null,
+        "leaseInfo":null,"metadata":null,"isCoordinatingDiscoveryServer":null,"lastUpdatedTimestamp":null,
+        "lastDirtyTimestamp":null,"actionType":null"#;
+    let inner = String::from_utf8(body(json!({"status": "DOWN", "actionType": "ADDED"}), &[])).unwrap();
+    let with_nulls = format!("{},{rest}}}}}", inner.trim_end().strip_suffix("}}").unwrap());
+    assert_eq!(read_json(with_nulls.as_bytes()).unwrap(), read_json(inner.as_bytes()).unwrap());
+    let empty = read_json(br#"{"instance":{"hostName":"a","hostName":""}}"#).unwrap();
+    assert_eq!(empty.host_name.as_deref(), Some("a"));
+    assert_eq!(read_json(br#"{"instance":{"hostName":""}}"#).unwrap().host_name, None);
+}
+
 #[test]
 fn byte_order_mark_white_space_and_trailing_text_do_not_matter() {
     let inner = String::from_utf8(body(json!({}), &[])).unwrap();
