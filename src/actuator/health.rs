@@ -145,7 +145,9 @@ fn shows_to(who: ShowDetails, request: &HttpRequest, node: &Node) -> bool {
 }
 
 /// Ready once the node has opened for traffic, until it stops. Unlike Java's, which is ready while it still copies the
-/// registry from its peers (spec `spring.md` item 66).
+/// registry from its peers (spec `spring.md` item 66). A node that has found no instance and was told not to open empty
+/// is ready although it refuses lists for a while: it waits for clients to register, and where only ready nodes are reached
+/// none could.
 fn readiness(node: &Node) -> Health {
     if node.is_ready() { Health::Up } else { Health::OutOfService }
 }

@@ -106,8 +106,27 @@ fn s55_a_node_that_must_not_open_empty_refuses_lists_until_it_has_asked_often_en
                 403,
                 "clients get time to register"
             );
+            let readiness = cluster.call(0, "GET", "/actuator/health/readiness", "").status;
+            assert_eq!(readiness, 200, "they register through a service that leads to ready nodes only");
         }
     }
+}
+
+#[test]
+fn item_66_a_node_that_still_copies_is_alive_and_not_ready() {
+    let mut cluster = Cluster::prepare(
+        2,
+        &[
+            ("eureka.instance.registry.default-open-for-traffic-count", "0"),
+            ("eureka.server.registry-sync-retries", "5"),
+            ("eureka.server.registry-sync-retry-wait-ms", "600000"),
+        ],
+    );
+    cluster.start_with(0, &[]);
+    let statuses = ["health/readiness", "health", "health/liveness"]
+        .map(|path| cluster.call(0, "GET", &format!("/actuator/{path}"), "").status);
+    assert_eq!(statuses, [503, 503, 200]);
+    assert_eq!(cluster.call(0, "GET", "/eureka/apps/", "").status, 403);
 }
 
 #[test]
