@@ -46,7 +46,7 @@ impl From<StatusCode> for ItemAnswer {
 pub async fn apply(
     node: &Node,
     request: &HttpRequest,
-    mut payload: Payload,
+    payload: &mut Payload,
 ) -> Result<HttpResponse, ApiError> {
     match negotiate::body_format(request).map_err(ApiError::ContentType)? {
         BodyFormat::Json => {}
@@ -58,7 +58,7 @@ pub async fn apply(
     }
     let sender = header(request, PEER_HEADER).and_then(PeerIdentity::parse);
     let is_gzipped = negotiate::is_gzipped(request);
-    let bytes = body::read(request, &mut payload, is_gzipped, node.limits.batch, &node.connections.bodies)
+    let bytes = body::read(request, payload, is_gzipped, node.limits.batch, &node.connections.bodies)
         .await
         .map_err(ApiError::Body)?;
     let items = batch::read_list(&bytes, &node.limits.reader).map_err(ApiError::UnreadableBatch)?;

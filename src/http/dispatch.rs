@@ -9,8 +9,8 @@ use heureka_actors::cache::Scope;
 use super::error::ApiError;
 use super::path::{ApiVersion, PathError, Resource, Target};
 use super::{
-    applications, batch, body, compress, connections, groups, headers, identity, instances, pages, path,
-    rate_limiter, reply, security, server,
+    applications, batch, body, closing, compress, connections, groups, headers, identity, instances, pages,
+    path, rate_limiter, reply, security, server,
 };
 use crate::node::Node;
 
@@ -31,7 +31,26 @@ pub fn finish(request: &HttpRequest, node: &Node, response: HttpResponse) -> Htt
         status = response.status().as_u16(),
         "request answered"
     );
-    reply::finish(request, response)
+    let mut response = reply::finish(request, response);
+    if ends_connection(response.status()) {
+        closing::close_behind(&mut response);
+    }
+    response
+}
+
+/// True for the answers behind which Tomcat closes, as far as this node gives them: a sender that is not understood may have
+/// got the border between two requests wrong. Not 503, of which Tomcat's list has more: who shall come back must not have to
+/// connect again.
+const fn ends_connection(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::BAD_REQUEST
+            | StatusCode::REQUEST_TIMEOUT
+            | StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::URI_TOO_LONG
+            | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
+            | StatusCode::INTERNAL_SERVER_ERROR
+    )
 }
 
 async fn answer(request: &HttpRequest, mut payload: Payload, node: &Node) -> HttpResponse {
@@ -54,13 +73,30 @@ async fn answer(request: &HttpRequest, mut payload: Payload, node: &Node) -> Htt
         Err(PathError::NotFound) => return pages::handle_odd(request, node).await,
         Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
     };
-    if let Some(refusal) = security::refuse(request, node, &target).await {
-        return refusal;
+    let response = match security::refuse(request, node, &target).await {
+        Some(refusal) => refusal,
+        None => match target {
+            Target::Api(version, resource) => api(request, &mut payload, node, version, resource).await,
+            Target::Other(segments) => pages::handle(request, node, &segments).await,
+        },
+    };
+    if is_body_read && is_about_head(response.status()) {
+        // Whatever comes of it: the answer closes the connection if the body is still arriving then.
+        let _ = body::discard(request, &mut payload, node.limits.registration).await;
     }
-    match target {
-        Target::Api(version, resource) => api(request, payload, node, version, resource).await,
-        Target::Other(segments) => pages::handle(request, node, &segments).await,
-    }
+    response
+}
+
+/// True for refusals that do not depend on the body, and so may have come before it. It is waited for as if it were not
+/// needed, and the connection stays usable.
+const fn is_about_head(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::UNAUTHORIZED
+            | StatusCode::FORBIDDEN
+            | StatusCode::NOT_FOUND
+            | StatusCode::UNSUPPORTED_MEDIA_TYPE
+    )
 }
 
 /// Waits for a body that nobody needs. The answer if it is too long or does not come: where nothing is, nothing is, whatever
@@ -101,7 +137,7 @@ fn allowed(resource: &Resource<'_>) -> &'static [Method] {
 
 async fn api(
     request: &HttpRequest,
-    payload: Payload,
+    payload: &mut Payload,
     node: &Node,
     version: ApiVersion,
     resource: Resource<'_>,
@@ -128,7 +164,7 @@ async fn api(
 
 async fn call(
     request: &HttpRequest,
-    payload: Payload,
+    payload: &mut Payload,
     node: &Node,
     version: ApiVersion,
     resource: &Resource<'_>,

@@ -23,15 +23,14 @@ fn origin(request: &HttpRequest) -> Origin {
 pub async fn register(
     node: &Node,
     request: &HttpRequest,
-    mut payload: Payload,
+    payload: &mut Payload,
     app: &str,
 ) -> Result<HttpResponse, ApiError> {
     let format = negotiate::body_format(request).map_err(ApiError::ContentType)?;
     let is_gzipped = negotiate::is_gzipped(request);
-    let bytes =
-        body::read(request, &mut payload, is_gzipped, node.limits.registration, &node.connections.bodies)
-            .await
-            .map_err(ApiError::Body)?;
+    let bytes = body::read(request, payload, is_gzipped, node.limits.registration, &node.connections.bodies)
+        .await
+        .map_err(ApiError::Body)?;
     let draft = match format {
         BodyFormat::Json => json::read_instance(&bytes, &node.limits.reader),
         BodyFormat::Xml => xml::read_instance(&bytes, &node.limits.reader),

@@ -4,8 +4,10 @@ use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use super::support::{HEAD_TIMEOUT, KEPT, fresh_node, get, instance, is_cut_off, node, raw, register};
-use crate::golden::http::{gzip, read_answer};
+use super::support::{
+    HEAD_TIMEOUT, KEPT, fresh_node, get, instance, is_cut_off, node, raw, register, until_closed,
+};
+use crate::golden::http::{Answer, gzip, read_answer};
 
 /// Sends two requests at once and reads both answers; what comes behind them is returned too.
 fn two(port: u16, first: (&str, &str), headers: &str, second: &str) -> [u16; 2] {
@@ -205,5 +207,57 @@ fn who_is_not_answered_behind_another_request_was_told_that_the_connection_ends(
             let was_told = answers.iter().any(|(_, is_end)| *is_end);
             assert!(answers.len() == 3 || was_told, "{first}: {answers:?}");
         }
+    }
+}
+
+/// Sends a request whose body comes behind its head, and reads the answer.
+fn answer_to(stream: &TcpStream, line: &str, headers: &str, body: &str) -> Answer {
+    let head = format!("{line} HTTP/1.1\r\nHost: x\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+    (&*stream).write_all(head.as_bytes()).expect("sent");
+    (&*stream).write_all(body.as_bytes()).expect("sent");
+    read_answer(&mut BufReader::new(stream), line).expect("an answer")
+}
+
+#[test]
+fn refusals_that_do_not_depend_on_the_body_keep_the_connection() {
+    let node = node(&[("spring.security.user.name", "u"), ("spring.security.user.password", "p")]);
+    let (text, credentials) = ("Content-Type: text/plain\r\n", "Authorization: Basic dTpw\r\n");
+    let both = format!("{text}{credentials}");
+    let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    stream.set_nodelay(true).expect("an option");
+    for (line, headers, status) in [
+        ("POST /eureka/apps/ORDERS", &*both, 415),
+        ("POST /eureka/peerreplication/batch", &*both, 415),
+        ("POST /eureka/apps/ORDERS", text, 401),
+        ("POST /eureka/peerreplication/batch", text, 401),
+        ("POST /eureka/apps", credentials, 405),
+        ("PUT /eureka/apps/ORDERS/i-1", credentials, 404),
+        ("GET /eureka/apps", credentials, 200),
+    ] {
+        for body in ["", "body", &"long ".repeat(100_000)] {
+            let answer = answer_to(&stream, line, headers, body);
+            assert_eq!((answer.status, answer.header("connection")), (status, None), "{line}");
+        }
+    }
+}
+
+#[test]
+fn the_connection_of_a_request_that_was_not_understood_is_closed() {
+    let node = fresh_node();
+    register(node.port(), "ORDERS", "i-1");
+    let json = "Content-Type: application/json\r\n";
+    for (line, headers, body) in [
+        ("POST /eureka/apps/ORDERS", json, "{"),
+        ("POST /eureka/peerreplication/batch", json, "[]"),
+        ("GET /eureka/apps/%zz", "", ""),
+        ("PUT /eureka/apps/ORDERS/i-1?lastDirtyTimestamp=x", "", ""),
+        ("PUT /eureka/apps/ORDERS/i-1/status?value=no", "", ""),
+    ] {
+        let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        let answer = answer_to(&stream, line, headers, body);
+        assert_eq!((answer.status, answer.header("connection")), (400, Some("close")), "{line}");
+        until_closed(&mut &stream).expect("the node closes the connection");
     }
 }

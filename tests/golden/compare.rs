@@ -80,6 +80,10 @@ fn headers(expected: &Expected, answer: &Answer, found: &mut Vec<String>) {
             format!("{:?}", answer.header("Allow").map(methods)),
         );
     }
+    if let Some((_, closes)) = expected.closes.filter(|(status, _)| expected.status == Some(*status)) {
+        let is_closed = answer.header("Connection") == Some("close");
+        differ("closes the connection", closes.to_string(), is_closed.to_string());
+    }
     if expected.location.is_some() {
         let location = answer.header("Location").map(location_path);
         differ("Location", format!("{:?}", expected.location), format!("{location:?}"));

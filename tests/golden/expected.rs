@@ -24,6 +24,8 @@ pub(crate) struct Expected {
     pub(crate) allow: Option<Vec<String>>,
     /// The path of `Location`.
     pub(crate) location: Option<String>,
+    /// A recorded status, and whether the connection was closed behind it; looked at as long as the status is required.
+    pub(crate) closes: Option<(u16, bool)>,
     /// The body.
     pub(crate) body: Body,
     /// It answers a `HEAD`: headers as if there were a body.
@@ -97,6 +99,7 @@ impl Expected {
             content_encoding: response.header("Content-Encoding").map(str::to_owned),
             allow: response.header("Allow").map(methods),
             location: response.header("Location").map(location_path),
+            closes: response.status.map(|status| (status, response.header("Connection") == Some("close"))),
             body,
             head: request.method == "HEAD",
             or: None,
@@ -112,6 +115,7 @@ impl Expected {
             content_encoding: None,
             allow: None,
             location: None,
+            closes: None,
             body: Body::Empty,
             head: false,
             or: None,

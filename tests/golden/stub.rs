@@ -48,6 +48,8 @@ pub(crate) fn answer(expected: &Expected) -> Answer {
     add("Content-Encoding", expected.content_encoding.as_ref());
     add("Allow", expected.allow.as_ref().map(|methods| methods.join(", ")).as_ref());
     add("Location", expected.location.as_ref());
+    let closes = expected.closes.is_some_and(|(status, closes)| closes && expected.status == Some(status));
+    add("Connection", closes.then(|| "close".to_owned()).as_ref());
     Answer { status: expected.status.expect("a status"), headers, body: expected.sample().into_bytes() }
 }
 
