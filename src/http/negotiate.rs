@@ -102,13 +102,26 @@ pub fn body_format(request: &HttpRequest) -> Result<BodyFormat, ContentTypeError
 
 /// True if the body is gzipped. Other encodings are ignored, as in Java: the bytes are read as they are.
 pub fn is_gzipped(request: &HttpRequest) -> bool {
-    header(request, &CONTENT_ENCODING).is_some_and(|value| value.trim().eq_ignore_ascii_case("gzip"))
+    let is_gzip = |value: &str| ["gzip", "x-gzip"].iter().any(|name| value.trim().eq_ignore_ascii_case(name));
+    header(request, &CONTENT_ENCODING).is_some_and(is_gzip)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use actix_web::test::TestRequest;
+
+    #[test]
+    fn gzip_has_two_names() {
+        for (encoding, is_gzip) in
+            [("gzip", true), (" X-GZip", true), ("deflate", false), ("gzip, gzip", false)]
+        {
+            let request =
+                TestRequest::default().insert_header(("Content-Encoding", encoding)).to_http_request();
+            assert_eq!(is_gzipped(&request), is_gzip, "{encoding}");
+        }
+        assert!(!is_gzipped(&TestRequest::default().to_http_request()));
+    }
 
     #[test]
     fn json_is_chosen_by_substring_and_xml_is_the_default() {
