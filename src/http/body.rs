@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use actix_web::HttpRequest;
+use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use actix_web::web::{Bytes, BytesMut, Payload};
 use flate2::bufread::MultiGzDecoder;
@@ -43,7 +44,7 @@ pub enum BodyError {
     #[error("the body is marked as gzip but is not a gzip stream: {0}")]
     NotGzip(String),
     /// The connection broke; nobody reads the answer. 400
-    #[error("the body ended early: {0}")]
+    #[error("the body broke off: {0}")]
     Broken(String),
 }
 
@@ -155,6 +156,9 @@ async fn receive(
         let chunk = match timeout_at(deadline, payload.next()).await {
             Err(_) => return Err(BodyError::TooSlow(limits.max_time.as_secs())),
             Ok(None) => return Ok(()),
+            Ok(Some(Err(PayloadError::Incomplete(None)))) => {
+                return Err(BodyError::Broken("it ended early, or in a chunk that is none".to_owned()));
+            }
             Ok(Some(Err(error))) => return Err(BodyError::Broken(error.to_string())),
             Ok(Some(Ok(chunk))) => chunk,
         };

@@ -212,6 +212,12 @@ fn conflicting_lengths_and_half_requests_end_without_harm() {
         let found = (answer.status, answer.text(), answer.header("connection"));
         assert_eq!(found, (400, String::new(), Some("close")), "{}", String::from_utf8_lossy(bytes));
     }
+    let chunked = "POST /eureka/apps/GOOD HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for body in ["0x5\r\nabcde\r\n0\r\n\r\n", "5\r\nabcdefg\r\n0\r\n\r\n", "fffffffffffffffff\r\n"] {
+        let answer = raw(port, format!("{chunked}{body}").as_bytes(), "POST").expect("an answer");
+        let text = "the body broke off: it ended early, or in a chunk that is none";
+        assert_eq!((answer.status, &*answer.text()), (400, text), "{body:?}");
+    }
     let whole =
         request("POST", "/eureka/apps/ORDERS", &[("Content-Type", "application/json")], b"{\"instance\":{}}");
     for end in (1..whole.len()).step_by(11) {
