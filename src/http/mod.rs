@@ -16,6 +16,7 @@ pub mod instances;
 pub mod negotiate;
 pub mod pages;
 pub mod path;
+pub mod pipeline;
 pub mod query;
 pub mod rate_limiter;
 pub mod reply;

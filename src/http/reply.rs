@@ -13,7 +13,7 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 use heureka_actors::cache::{Document, Encoding};
 
-use super::closing;
+use super::{closing, pipeline};
 
 /// An answer with no body and no content type. Clients parse any body of a heartbeat's answer as an instance, so empty
 /// means empty (spec `spring.md` 1.4).
@@ -67,6 +67,7 @@ pub fn finish(request: &HttpRequest, response: HttpResponse) -> HttpResponse {
     let is_head = request.method() == Method::HEAD;
     let mut response = if is_head { head_only(response) } else { response };
     closing::finish(request, &mut response);
+    pipeline::answered(request);
     response
 }
 

@@ -137,6 +137,7 @@ impl Serving {
             .on_connect_ext(move |stream: &WithoutOffers<Io>, data| {
                 connections::on_connect(&connections, limit, socket_of(stream.get_ref()), data);
                 data.insert(Rc::clone(stream.cutter().closing()));
+                data.insert(Rc::clone(stream.pipeline()));
             })
             // What the default says of host and address serves links to the server itself; none are made.
             .finish(map_config(app, |()| AppConfig::default()))

@@ -9,14 +9,16 @@
 //!
 //! Since it knows where heads begin and end, it also bounds the time of each; the library below does so for the first one of
 //! a connection only, and a later one that came drop by drop would hold its connection for ever. And it tells whether a body
-//! is arriving, and cuts the connection behind an answer that did not wait for it ([`Cutter`]).
+//! is arriving, and cuts the connection behind an answer that did not wait for it ([`Cutter`]), and counts the requests that
+//! wait for an answer ([`Pipeline`]).
 //!
 //! To find heads, the lengths of bodies are followed. Where that fails nothing is changed any more, and the worst that a
 //! wrong guess can do is to change one letter of a body line that looks like an offer.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use memchr::{memchr, memchr2, memchr3};
@@ -24,6 +26,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 use super::closing::Cutter;
+use super::pipeline::{Pipeline, READ_BYTES_MAX};
 
 /// Longest header name that matters: `transfer-encoding`.
 const NAME_MAX: usize = 17;
@@ -39,12 +42,20 @@ pub struct WithoutOffers<Io> {
     /// Runs while a head has begun and is not complete, which is rare: most come in one piece.
     deadline: Option<Pin<Box<Sleep>>>,
     cutter: Cutter,
+    pipeline: Rc<Pipeline>,
 }
 
 impl<Io> WithoutOffers<Io> {
     /// A connection, from its first byte on. It ends if a head takes longer than this.
     pub fn new(io: Io, head_timeout: Duration) -> Self {
-        Self { io, offers: Offers::default(), head_timeout, deadline: None, cutter: Cutter::default() }
+        Self {
+            io,
+            offers: Offers::default(),
+            head_timeout,
+            deadline: None,
+            cutter: Cutter::default(),
+            pipeline: Rc::default(),
+        }
     }
 
     /// The connection itself.
@@ -56,6 +67,28 @@ impl<Io> WithoutOffers<Io> {
     pub const fn cutter(&self) -> &Cutter {
         &self.cutter
     }
+
+    /// The requests that wait.
+    pub const fn pipeline(&self) -> &Rc<Pipeline> {
+        &self.pipeline
+    }
+}
+
+/// Reads at most so many bytes.
+fn poll_read_at_most<Io: AsyncRead + Unpin>(
+    io: &mut Io,
+    max: usize,
+    cx: &mut Context<'_>,
+    buf: &mut ReadBuf<'_>,
+) -> Poll<io::Result<()>> {
+    if buf.remaining() <= max {
+        return Pin::new(io).poll_read(cx, buf);
+    }
+    let mut part = ReadBuf::new(buf.initialize_unfilled_to(max));
+    ready!(Pin::new(io).poll_read(cx, &mut part))?;
+    let read = part.filled().len();
+    buf.advance(read);
+    Poll::Ready(Ok(()))
 }
 
 impl<Io: AsyncRead + Unpin> AsyncRead for WithoutOffers<Io> {
@@ -66,9 +99,17 @@ impl<Io: AsyncRead + Unpin> AsyncRead for WithoutOffers<Io> {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         this.cutter.check(cx)?;
+        let is_full = this.pipeline.is_full(cx);
+        if is_full && !this.offers.is_inside_body() {
+            // A head that is not complete waits for this node, not for its sender.
+            this.deadline = None;
+            return Poll::Pending;
+        }
         let known = buf.filled().len();
-        let read = Pin::new(&mut this.io).poll_read(cx, buf);
+        let max = this.offers.read_bytes_max(is_full);
+        let read = poll_read_at_most(&mut this.io, max, cx, buf);
         this.offers.strike(&mut buf.filled_mut()[known..]);
+        this.pipeline.entered(std::mem::take(&mut this.offers.heads));
         this.cutter.received(buf.filled().len() - known, this.offers.is_inside_body());
         if !this.offers.is_inside_head() {
             this.deadline = None;
@@ -158,6 +199,8 @@ struct Offers {
     has_request_line: bool,
     length: Option<u64>,
     is_chunked: bool,
+    /// Heads that have ended since somebody has asked.
+    heads: usize,
 }
 
 impl Default for Offers {
@@ -169,6 +212,7 @@ impl Default for Offers {
             has_request_line: false,
             length: None,
             is_chunked: false,
+            heads: 0,
         }
     }
 }
@@ -209,6 +253,16 @@ impl Offers {
     /// True if a head is complete and its body is not, as far as can be told.
     const fn is_inside_body(&self) -> bool {
         !matches!(self.place, Place::Head(_))
+    }
+
+    /// Most bytes to read next: what is left of a body, and a little behind it unless enough requests have been read.
+    fn read_bytes_max(&self, is_full: bool) -> usize {
+        let left = match self.place {
+            Place::Body(left) | Place::Chunk(left) => usize::try_from(left).unwrap_or(usize::MAX),
+            Place::Lost => READ_BYTES_MAX,
+            _ => 1,
+        };
+        if is_full { left } else { left.saturating_add(READ_BYTES_MAX - 1) }
     }
 
     fn skip_line(&mut self, bytes: &[u8]) -> usize {
@@ -351,7 +405,7 @@ impl Offers {
             Some(length) if length > 0 => Place::Body(length),
             _ => Self::next_head(),
         };
-        *self = Self { place, ..Self::default() };
+        *self = Self { place, heads: self.heads + 1, ..Self::default() };
     }
 
     fn chunk_size_byte(&mut self, size: u64, is_read: bool, byte: u8) {

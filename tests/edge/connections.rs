@@ -261,3 +261,28 @@ fn the_connection_of_a_request_that_was_not_understood_is_closed() {
         until_closed(&mut &stream).expect("the node closes the connection");
     }
 }
+
+#[test]
+fn however_many_requests_stand_behind_each_other_all_are_answered_in_order() {
+    let node = fresh_node();
+    register(node.port(), "ORDERS", "i-1");
+    let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    let exchanges = [
+        ("PUT /eureka/apps/ORDERS/i-1", 200),
+        ("GET /eureka/apps/ORDERS/i-2", 404),
+        ("POST /eureka/apps", 405),
+        ("GET /eureka/apps/ORDERS/i-1", 200),
+    ];
+    let requests = exchanges.map(|(line, _)| format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n")).concat();
+    let writer = stream.try_clone().expect("the same connection");
+    let sending = std::thread::spawn(move || (&writer).write_all(requests.repeat(500).as_bytes()));
+    let mut reader = BufReader::new(&stream);
+    for turn in 0..500 {
+        for (line, status) in exchanges {
+            let answer = read_answer(&mut reader, line).expect("an answer");
+            assert_eq!(answer.status, status, "{line} in turn {turn}");
+        }
+    }
+    sending.join().expect("no panic").expect("sent");
+}
