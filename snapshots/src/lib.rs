@@ -30,6 +30,7 @@ mod recovery;
 pub mod report;
 pub mod restore;
 mod rewrite;
+mod rewriting;
 pub mod seal;
 mod seen_table;
 pub mod sled_store;

@@ -2,36 +2,33 @@
 //!
 //! Everything happens in rounds. Before the node has opened for traffic nothing is written: an empty or partial start must
 //! not harm a fuller snapshot. A failure never leaves this file as a panic and never loses a change: the caller keeps what
-//! was not written, the store is dropped and opened again after a while (`recovery.rs`).
+//! was not written, the store is dropped and opened again after a while (`recovery.rs`). Stores are
+//! written anew in `rewriting.rs`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use heureka_registry::{Now, Record, Tombstone};
+use heureka_registry::{Now, Record};
 
 use crate::contents::{Owner, SeenTimes};
 use crate::deadlines::Deadlines;
 use crate::edits::Editor;
-use crate::failure_points::{FailurePoints, Step};
+use crate::failure_points::FailurePoints;
 use crate::folder::DataFolder;
 use crate::growth::{Growth, GrowthLimits};
-use crate::key::Kind;
 use crate::lock_file::Holder;
 use crate::mirror::{Edit, Mirror};
 use crate::news::{News, WriterState, WriterStats};
 use crate::pending::Latest;
 use crate::recovery::Problem;
 use crate::restore::{Leftovers, RecoveredMark};
-use crate::rewrite::{ALL_KINDS, BESIDE_RECORDS, Rewrite, make_target, reach};
+use crate::rewrite::Rewrite;
 use crate::seen_table::SeenTable;
 use crate::store::{OpenStore, StoreError};
-use crate::stored::{StoredMeta, StoredTombstone, TombstoneLife};
+use crate::stored::{StoredMeta, TombstoneLife};
 
 /// Deadlines that are met in one round.
 const DEADLINES_PER_ROUND: usize = 400;
-
-/// The store is measured this often: until then it grows unseen, by a megabyte a second if 500 instances register.
-const MEASURE_INTERVAL_MS: u64 = 5_000;
 
 /// Settings of a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +102,7 @@ pub struct Writer {
     pub(crate) place: Place,
     pub(crate) folder: Option<Arc<DataFolder>>,
     /// Identity of the node, with the number of this start.
-    identity: StoredMeta,
+    pub(crate) identity: StoredMeta,
     pub(crate) current: Option<Mirror>,
     pub(crate) rewrite: Option<Rewrite>,
     pub(crate) problem: Option<Problem>,
@@ -113,12 +110,12 @@ pub struct Writer {
     recovered: Option<RecoveredMark>,
     /// True if the store misses changes that nobody holds any more.
     pub(crate) needs_records: bool,
-    leftovers: Option<Leftovers>,
+    pub(crate) leftovers: Option<Leftovers>,
     deadlines: Deadlines,
     is_open: bool,
     last_commit_mono_ms: u64,
-    last_measure_mono_ms: u64,
-    growth: Growth,
+    pub(crate) last_measure_mono_ms: u64,
+    pub(crate) growth: Growth,
     pub(crate) news: Vec<News>,
     pub(crate) stats: WriterStats,
 }
@@ -186,34 +183,6 @@ impl Writer {
         if !self.needs_records {
             self.needs_records = true;
             self.news.push(News::Incomplete);
-        }
-    }
-
-    /// Takes all records of the registry, and the cancels that it remembers, to write the store anew from them. Changes that
-    /// come in later go on top.
-    pub fn take_records(
-        &mut self,
-        records: Vec<Arc<Record>>,
-        cancels: impl IntoIterator<Item = (Owner, Tombstone)>,
-        now: Now,
-    ) {
-        if !self.wants_records() {
-            return;
-        }
-        self.rewrite = None;
-        let kinds = if self.current.is_some() { BESIDE_RECORDS } else { &[] };
-        if self.current.is_none() {
-            self.seen = SeenTable::of(SeenTimes::default());
-        }
-        // A store to copy them from may lack the last ones.
-        let stored = |(owner, known): (Owner, Tombstone)| {
-            (owner, StoredTombstone::of_known(&known, now), known.until_mono_ms)
-        };
-        let leftovers = self.leftovers.get_or_insert_default();
-        leftovers.tombstones = cancels.into_iter().map(stored).collect();
-        let begun = self.begin_rewrite(kinds, Some(records), now);
-        if self.settle(begun, now).is_ok() {
-            self.needs_records = false;
         }
     }
 
@@ -353,7 +322,7 @@ impl Writer {
         edits.iter().try_for_each(|edit| self.stage(std::slice::from_ref(edit), now))
     }
 
-    fn write_latest(&mut self, owner: &Owner, latest: &Latest, now: Now) -> Result<(), StoreError> {
+    pub(crate) fn write_latest(&mut self, owner: &Owner, latest: &Latest, now: Now) -> Result<(), StoreError> {
         let edits = self.with_editor(now, |editor| editor.edits_of(owner, latest));
         match edits {
             Some(edits) => self.stage(&edits, now),
@@ -407,88 +376,6 @@ impl Writer {
         self.stats.rounds += 1;
         if self.rewrite.is_none() && !self.needs_records {
             self.stats.saved_wall_ms = now.wall_ms;
-        }
-        Ok(())
-    }
-
-    fn begin_rewrite(
-        &mut self,
-        kinds: &'static [Kind],
-        records: Option<Vec<Arc<Record>>>,
-        now: Now,
-    ) -> Result<(), StoreError> {
-        let Some(folder) = &self.folder else {
-            return Err(StoreError::new("make", "the folder is not locked"));
-        };
-        let identity = self.current.as_ref().map_or(&self.identity, Mirror::meta).clone();
-        let target = make_target(folder, &*self.place.opener, identity, now.wall_ms)?;
-        self.rewrite = Some(Rewrite::new(target, kinds, records));
-        Ok(())
-    }
-
-    fn go_on_with_rewrite(&mut self, now: Now) -> Result<(), StoreError> {
-        let Some(mut rewrite) = self.rewrite.take() else { return Ok(()) };
-        if let Some(current) = &self.current {
-            rewrite.copy_slice(current, now.wall_ms)?;
-        }
-        let records = rewrite.next_records();
-        let is_exhausted = rewrite.is_exhausted();
-        self.rewrite = Some(rewrite);
-        for (owner, latest) in &records {
-            self.write_latest(owner, latest, now)?;
-        }
-        if let Some(folder) = &self.folder {
-            reach(folder, Step::SliceCopied)?;
-        }
-        match self.rewrite.take() {
-            Some(rewrite) if is_exhausted && !self.needs_records => self.finish_rewrite(rewrite, now),
-            rewrite => {
-                self.rewrite = rewrite;
-                Ok(())
-            }
-        }
-    }
-
-    fn finish_rewrite(&mut self, rewrite: Rewrite, now: Now) -> Result<(), StoreError> {
-        let Some(folder) = &self.folder else {
-            return Err(StoreError::new("make", "the folder is not locked"));
-        };
-        let mut target = rewrite.target;
-        target.set_opened(true);
-        target.commit(now.wall_ms)?;
-        target.flush()?;
-        reach(folder, Step::StoreComplete)?;
-        folder.point_to(target.name()).map_err(|error| StoreError::new("exchange", error))?;
-        let before_bytes = self.current.take().map(|old| old.size_on_disk().unwrap_or(0));
-        folder.remove_all_but(&[target.name()]);
-        let after_bytes = target.size_on_disk()?;
-        self.growth.note_rewritten(after_bytes, target.index().live_bytes(), target.written_bytes());
-        self.stats.disk_bytes = after_bytes;
-        self.stats.saved_wall_ms = now.wall_ms;
-        if let Some(before_bytes) = before_bytes {
-            self.stats.rewrites += 1;
-            self.news.push(News::Rewritten { before_bytes, after_bytes });
-        }
-        self.current = Some(target);
-        Ok(())
-    }
-
-    /// Measures the store now and then, in a round with so many changes, and begins to write it anew when it has grown out of
-    /// proportion.
-    fn measure(&mut self, changes: usize, now: Now) -> Result<(), StoreError> {
-        let age_ms = now.mono_ms.saturating_sub(self.last_measure_mono_ms);
-        let Some(current) = &self.current else { return Ok(()) };
-        if age_ms < MEASURE_INTERVAL_MS {
-            return Ok(());
-        }
-        self.last_measure_mono_ms = now.mono_ms;
-        self.stats.disk_bytes = current.size_on_disk()?;
-        let live_bytes = current.index().live_bytes();
-        let is_too_large = self.growth.is_too_large(self.stats.disk_bytes, live_bytes, changes);
-        if is_too_large && self.rewrite.is_none() && !self.needs_records {
-            // If it fails, perhaps for want of room for two stores, the next attempt waits until this one has grown again.
-            self.growth.note_fresh(self.stats.disk_bytes);
-            self.begin_rewrite(ALL_KINDS, None, now)?;
         }
         Ok(())
     }
