@@ -15,6 +15,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::doubt::Doubt;
 use crate::failure_points::{FailurePoints, Step};
@@ -37,6 +38,8 @@ pub const QUARANTINES_KEPT: usize = 3;
 pub struct DataFolder {
     path: PathBuf,
     failure_points: Arc<dyn FailurePoints>,
+    /// Number of the last store that was given a name here: one that hangs may still write to files of its name.
+    last_number: AtomicU64,
     _lock: LockFile,
 }
 
@@ -73,7 +76,7 @@ impl DataFolder {
     pub fn lock(path: &Path, me: &Holder, failure_points: Arc<dyn FailurePoints>) -> Result<Self, LockError> {
         make_private(path)?;
         let lock = LockFile::acquire(path, me)?;
-        Ok(Self { path: path.to_path_buf(), failure_points, _lock: lock })
+        Ok(Self { path: path.to_path_buf(), failure_points, last_number: AtomicU64::new(0), _lock: lock })
     }
 
     /// Where it is.
@@ -139,7 +142,12 @@ impl DataFolder {
             let name = entry.split(QUARANTINE_MARK).next()?;
             StoreName::parse(name).map(|name| name.0)
         });
-        Ok(StoreName(numbers.max().unwrap_or(0) + 1))
+        let number = numbers.max().unwrap_or(0) + 1;
+        let given = self.last_number.fetch_max(number, Ordering::SeqCst);
+        // Nobody else gives names in this folder.
+        let number =
+            if given < number { number } else { self.last_number.fetch_add(1, Ordering::SeqCst) + 1 };
+        Ok(StoreName(number))
     }
 
     /// Makes a store the one in use. Atomic: a crash leaves the old pointer or the new one.

@@ -3,7 +3,7 @@
 //! A snapshot is an expendable cache (design, idea 6): it makes restarts warm; it never stops a start, blocks a request or
 //! brings back what was cancelled. Nothing here knows an actor, a runtime or a clock. The layers, from below:
 //!
-//! - [`store`]: ordered keys and atomic batches; [`sled_store`] on disk, [`memory_store`] for tests.
+//! - [`store`]: ordered keys and atomic batches; [`sled_store`] on disk, [`memory_store`] for tests; [`room`]: is there some?
 //! - [`key`], [`frame`], [`stored`]: the format. [`seal`]: proof that a store is exactly what was once written.
 //! - [`folder`], [`lock_file`]: where stores live, one process at a time; [`mirror`]: a store of which all is known;
 //!   [`growth`]: when it is written anew.
@@ -31,6 +31,7 @@ pub mod report;
 pub mod restore;
 mod rewrite;
 mod rewriting;
+pub mod room;
 pub mod seal;
 mod seen_table;
 pub mod sled_store;

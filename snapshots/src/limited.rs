@@ -57,6 +57,17 @@ pub fn run_limited<T: Send + 'static>(
     })
 }
 
+/// Drops something on a thread of its own, since that may hang; waits for it for at most so long. True if it is gone then.
+pub fn drop_aside<T: Send + 'static>(value: T, patience: Duration) -> bool {
+    let (done, is_done) = mpsc::sync_channel::<()>(1);
+    // Without a thread it is dropped right here.
+    let started = thread::Builder::new().name("snapshot-close".into()).spawn(move || {
+        let _ = caught(|| drop(value));
+        drop(done);
+    });
+    started.is_err() || is_done.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Disconnected)
+}
+
 /// Runs work that may panic.
 ///
 /// # Errors
@@ -73,6 +84,22 @@ fn text_of(payload: &(dyn Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_drops_something_that_hangs_goes_on() {
+        struct Hangs(mpsc::Receiver<()>);
+        impl Drop for Hangs {
+            fn drop(&mut self) {
+                let _ = self.0.recv();
+            }
+        }
+        let (release, is_released) = mpsc::channel();
+        assert!(!drop_aside(Hangs(is_released), Duration::from_millis(1)));
+        drop(release);
+        let (release, is_released) = mpsc::channel();
+        drop(release);
+        assert!(drop_aside(Hangs(is_released), Duration::from_secs(60)));
+    }
 
     #[test]
     fn results_panics_and_hangs_are_told_apart() {

@@ -27,6 +27,8 @@ struct Disk {
     /// So many operations succeed before every further one fails; `None`: all succeed.
     failing_after: Option<u64>,
     reported_size: Option<u64>,
+    /// `None`: without end.
+    free_bytes: Option<u64>,
     opened: u64,
 }
 
@@ -65,6 +67,12 @@ impl MemoryDisk {
     /// Makes every store report this size.
     pub fn report_size(&self, bytes: u64) {
         self.lock().reported_size = Some(bytes);
+    }
+
+    /// Makes the disk say that so much is free; `None`: without end. It takes more all the same, so that a test sees who did
+    /// not ask.
+    pub fn report_free(&self, bytes: Option<u64>) {
+        self.lock().free_bytes = bytes;
     }
 
     /// How often a store was opened.
@@ -109,6 +117,10 @@ impl OpenStore for MemoryDisk {
         disk.opened += 1;
         disk.folders.entry(folder.to_path_buf()).or_default();
         Ok(Box::new(MemoryStore { disk: self.clone(), folder: folder.to_path_buf() }))
+    }
+
+    fn free_bytes(&self, _: &Path) -> Result<u64, StoreError> {
+        Ok(self.lock().free_bytes.unwrap_or(u64::MAX))
     }
 }
 
@@ -160,6 +172,10 @@ impl Store for MemoryStore {
 
     fn flush(&mut self) -> Result<(), StoreError> {
         self.with("flush", |contents| contents.flushed = contents.current.clone())
+    }
+
+    fn free_bytes(&self) -> Result<u64, StoreError> {
+        self.disk.free_bytes(&self.folder)
     }
 
     fn size_on_disk(&self) -> Result<u64, StoreError> {

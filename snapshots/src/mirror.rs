@@ -6,6 +6,7 @@ use crate::folder::{DataFolder, StoreName};
 use crate::frame;
 use crate::key::Key;
 use crate::limited::caught;
+use crate::room;
 use crate::seal::Index;
 use crate::store::{Batch, OpenStore, Operation, Store, StoreError};
 use crate::stored::{StoredMeta, to_payload};
@@ -49,6 +50,7 @@ impl Mirror {
         meta: StoredMeta,
         wall_ms: i64,
     ) -> Result<Self, StoreError> {
+        room::require("make", opener.free_bytes(folder.path())?, room::needed_for(0))?;
         let name = folder.unused_name().map_err(|error| StoreError::new("make", error))?;
         let store = guarded("open", || opener.open(&folder.store_path(name)))?;
         let meta = StoredMeta { opened: false, clean: false, generation: 0, ..meta };
@@ -117,6 +119,7 @@ impl Mirror {
         let value = value.ok_or_else(|| StoreError::new("write", "the node id is too long"))?;
         self.batch.push(Operation::Put { key, value });
         let batch = std::mem::take(&mut self.batch);
+        self.require_room("write", batch.bytes() as u64)?;
         guarded("write", || self.store.apply(batch))
     }
 
@@ -125,7 +128,12 @@ impl Mirror {
     /// # Errors
     /// If the store cannot promise that.
     pub fn flush(&mut self) -> Result<(), StoreError> {
+        self.require_room("flush", 0)?;
         guarded("flush", || self.store.flush())
+    }
+
+    fn require_room(&self, action: &'static str, bytes: u64) -> Result<(), StoreError> {
+        room::require(action, self.store.free_bytes()?, room::needed_for(bytes))
     }
 
     /// Commits once more with the given mark, flushes and closes.

@@ -11,9 +11,14 @@ use crate::limited::{Cancelled, caught};
 use crate::mirror::Mirror;
 use crate::news::News;
 use crate::rewrite::Rewrite;
+use crate::room;
 use crate::seen_table::SeenTable;
 use crate::store::StoreError;
 use crate::writer::Writer;
+
+/// A store that somebody has open is tried so often before another one takes its place: a tool may be reading it, or it has
+/// failed and cannot be closed.
+const BUSY_ATTEMPTS: u32 = 4;
 
 /// Why nothing is written, and when it is tried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +94,8 @@ impl Writer {
             let folder = DataFolder::lock(&place.path, &place.holder, place.failure_points);
             self.folder = Some(Arc::new(folder.map_err(|error| error.to_string())?));
         }
+        let free_bytes = self.place.opener.free_bytes(&self.place.path).map_err(|error| error.to_string())?;
+        room::require("open", free_bytes, room::needed_for(0)).map_err(|error| error.to_string())?;
         let found = folder_of(&self.folder)?.find().map_err(|error| error.to_string())?;
         let opened = match found {
             Found::Nothing => Err(None),
@@ -96,6 +103,11 @@ impl Writer {
             Found::Store(name) => self.open_again(name, now).map_err(Some),
         };
         let Err(doubt) = opened else { return Ok(()) };
+        if let Some(Doubt::Store(error)) = &doubt
+            && error.is_busy
+        {
+            return self.do_without(error);
+        }
         // While the disk takes nothing, a store that does not open need not be to blame.
         folder_of(&self.folder)?.probe().map_err(|error| error.to_string())?;
         let folder = folder_of(&self.folder)?;
@@ -108,6 +120,15 @@ impl Writer {
                     .map_err(|error| error.to_string())?;
                 self.news.push(News::MovedAside { why: doubt.to_string(), to });
             }
+        }
+        self.needs_records = true;
+        Ok(())
+    }
+
+    /// The store stays where it is, and in use until another one is complete.
+    fn do_without(&mut self, busy: &StoreError) -> Result<(), String> {
+        if self.problem.as_ref().is_some_and(|problem| problem.attempts < BUSY_ATTEMPTS) {
+            return Err(busy.to_string());
         }
         self.needs_records = true;
         Ok(())

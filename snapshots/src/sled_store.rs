@@ -1,15 +1,20 @@
 //! The store of a node: sled, with what is known of its weak spots kept away from it.
 //!
 //! One small value per key, small batches, a small cache, no thread of its own that flushes. It may lose or mix values
-//! after damage to its files; it never notices, the frames and the seal do.
+//! after damage to its files; it never notices, the frames and the seal do. It must not meet a full disk, which `mirror.rs`
+//! keeps away from it.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::ops::{Bound, ControlFlow};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::limited::drop_aside;
+use crate::room;
 use crate::store::{Batch, OpenStore, Operation, Store, StoreError, Visitor};
 
 /// Bytes of sled's page cache. It is no hard bound: sled counts a page only from its second use on, keeps old pages a while
@@ -26,12 +31,19 @@ const SETTINGS_FILE: &str = "conf";
 const LOCK_ATTEMPTS: u32 = 100;
 const LOCK_WAIT: Duration = Duration::from_millis(20);
 
+/// How long a store that has not failed may take to close. Nothing is lost if it takes longer: it was flushed.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
+/// Stores that are being closed or never will be. Each keeps a thread and some 30 MB, so there is an end to them.
+static CLOSING: AtomicUsize = AtomicUsize::new(0);
+const CLOSING_MAX: usize = 4;
+
 /// Opens sled stores.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sled;
 
 impl OpenStore for Sled {
     fn open(&self, folder: &Path) -> Result<Box<dyn Store>, StoreError> {
+        wait_for_others_to_close()?;
         remove_unfinished_summaries(folder);
         let config = sled::Config::new()
             .path(folder)
@@ -47,10 +59,29 @@ impl OpenStore for Sled {
             thread::sleep(LOCK_WAIT);
             opened = config.open();
         }
-        let db = opened.map_err(|error| StoreError::new("open", error))?;
+        let db = opened.map_err(|error| match is_locked(&error) {
+            true => StoreError::busy("open", error),
+            false => StoreError::new("open", error),
+        })?;
         let data = File::open(folder.join(DATA_FILE)).map_err(|error| StoreError::new("open", error))?;
-        Ok(Box::new(SledStore { db, folder: folder.to_path_buf(), data, is_placed: false }))
+        let folder = folder.to_path_buf();
+        Ok(Box::new(SledStore { db: Some(db), folder, data, is_placed: false, has_failed: false }))
     }
+
+    fn free_bytes(&self, folder: &Path) -> Result<u64, StoreError> {
+        room::free_bytes(folder)
+    }
+}
+
+/// Stores that cannot be closed must not become ever more.
+fn wait_for_others_to_close() -> Result<(), StoreError> {
+    for _ in 0..LOCK_ATTEMPTS {
+        if CLOSING.load(Ordering::SeqCst) < CLOSING_MAX {
+            return Ok(());
+        }
+        thread::sleep(LOCK_WAIT);
+    }
+    Err(StoreError::busy("open", "too many stores that failed cannot be closed"))
 }
 
 /// sled locks its files. Ours is the only process here (`lock_file.rs`), so whoever holds that lock is a thread of sled that
@@ -73,15 +104,32 @@ fn remove_unfinished_summaries(folder: &Path) {
 }
 
 struct SledStore {
-    db: sled::Db,
+    /// Always there, but for the moment in which this is dropped.
+    db: Option<sled::Db>,
     folder: PathBuf,
     /// The file that sled writes to.
     data: File,
     /// The files are known to be in their folder after a loss of power.
     is_placed: bool,
+    /// It may hang when it is closed.
+    has_failed: bool,
 }
 
 impl SledStore {
+    fn db(&self) -> Result<&sled::Db, StoreError> {
+        self.db.as_ref().ok_or_else(|| StoreError::new("use", "it is closed"))
+    }
+
+    /// Takes note if an action has failed.
+    fn noted<T>(
+        &mut self,
+        action: &'static str,
+        result: Result<T, impl fmt::Display>,
+    ) -> Result<T, StoreError> {
+        self.has_failed |= result.is_err();
+        result.map_err(|error| StoreError::new(action, error))
+    }
+
     /// sled asks the system to write the data out, but neither for the length of the file nor past the disk's own cache.
     fn sync(&mut self) -> io::Result<()> {
         self.data.sync_data()?;
@@ -96,13 +144,13 @@ impl SledStore {
 
 impl Store for SledStore {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let value = self.db.get(key).map_err(|error| StoreError::new("read", error))?;
+        let value = self.db()?.get(key).map_err(|error| StoreError::new("read", error))?;
         Ok(value.map(|value| value.to_vec()))
     }
 
     fn visit(&self, prefix: &[u8], after: &[u8], visitor: &mut Visitor<'_>) -> Result<(), StoreError> {
         let start = if after < prefix { Bound::Included(prefix) } else { Bound::Excluded(after) };
-        for pair in self.db.range::<&[u8], _>((start, Bound::Unbounded)) {
+        for pair in self.db()?.range::<&[u8], _>((start, Bound::Unbounded)) {
             let (key, value) = pair.map_err(|error| StoreError::new("read", error))?;
             if !key.starts_with(prefix) || visitor(&key, &value) == ControlFlow::Break(()) {
                 break;
@@ -119,19 +167,43 @@ impl Store for SledStore {
                 Operation::Remove { key } => sled_batch.remove(key),
             }
         }
-        self.db.apply_batch(sled_batch).map_err(|error| StoreError::new("write", error))
+        let applied = self.db()?.apply_batch(sled_batch);
+        self.noted("write", applied)
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
-        self.db.flush().map_err(|error| StoreError::new("flush", error))?;
-        self.sync().map_err(|error| StoreError::new("flush", error))
+        let flushed = self.db()?.flush();
+        self.noted("flush", flushed)?;
+        let synced = self.sync();
+        self.noted("flush", synced)
+    }
+
+    fn free_bytes(&self) -> Result<u64, StoreError> {
+        room::free_bytes(&self.folder)
     }
 
     fn size_on_disk(&self) -> Result<u64, StoreError> {
-        self.db.size_on_disk().map_err(|error| StoreError::new("measure", error))
+        self.db()?.size_on_disk().map_err(|error| StoreError::new("measure", error))
     }
 
     fn close(mut self: Box<Self>) -> Result<(), StoreError> {
         self.flush()
+    }
+}
+
+/// sled writes out what it still has when it is closed. If its files have failed, most of all in a full disk, it may wait
+/// for ever for that.
+impl Drop for SledStore {
+    fn drop(&mut self) {
+        struct Counted(Option<sled::Db>);
+        impl Drop for Counted {
+            fn drop(&mut self) {
+                drop(self.0.take());
+                CLOSING.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+        CLOSING.fetch_add(1, Ordering::SeqCst);
+        let patience = if self.has_failed { Duration::ZERO } else { CLOSE_PATIENCE };
+        drop_aside(Counted(self.db.take()), patience);
     }
 }

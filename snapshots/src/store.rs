@@ -11,6 +11,8 @@ use thiserror::Error;
 
 /// Most keys of one batch. Larger batches cost memory and long pauses in sled.
 pub const MAX_BATCH_KEYS: usize = 500;
+/// Bytes after which a batch is full, whatever its keys are: it is held in memory, and room for it must be free.
+pub const MAX_BATCH_BYTES: usize = 1024 * 1024;
 
 /// What went wrong below. A repetition may help after the cause (disk full, folder gone) has ended, never at once.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -20,12 +22,19 @@ pub struct StoreError {
     pub action: &'static str,
     /// Words of the store or of the system.
     pub cause: String,
+    /// Somebody has the store open: another process, or one that failed and cannot be closed. Nothing is wrong with it.
+    pub is_busy: bool,
 }
 
 impl StoreError {
     /// An error of an action.
     pub fn new(action: &'static str, cause: impl fmt::Display) -> Self {
-        Self { action, cause: cause.to_string() }
+        Self { action, cause: cause.to_string(), is_busy: false }
+    }
+
+    /// An error of an action on a store that somebody else has open.
+    pub fn busy(action: &'static str, cause: impl fmt::Display) -> Self {
+        Self { is_busy: true, ..Self::new(action, cause) }
     }
 }
 
@@ -33,6 +42,7 @@ impl StoreError {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     operations: Vec<Operation>,
+    bytes: usize,
 }
 
 /// One change.
@@ -53,8 +63,12 @@ pub enum Operation {
 }
 
 impl Batch {
-    /// Adds a change.
+    /// Adds a change, whether or not there is room.
     pub fn push(&mut self, operation: Operation) {
+        self.bytes += match &operation {
+            Operation::Put { key, value } => key.len() + value.len(),
+            Operation::Remove { key } => key.len(),
+        };
         self.operations.push(operation);
     }
 
@@ -73,7 +87,13 @@ impl Batch {
     /// True if so many more keys may be added.
     #[must_use]
     pub fn has_room_for(&self, keys: usize) -> bool {
-        self.operations.len() + keys <= MAX_BATCH_KEYS
+        self.operations.len() + keys <= MAX_BATCH_KEYS && self.bytes < MAX_BATCH_BYTES
+    }
+
+    /// Bytes of all keys and values.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// True if there is no change.
@@ -86,7 +106,7 @@ impl Batch {
 /// Called with each key and value in order of the keys; [`ControlFlow::Break`] ends the visit.
 pub type Visitor<'v> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'v;
 
-/// An open store. After an error it must not be used any more: what it holds then is unknown.
+/// An open store. Dropping it never waits for a disk that hangs. After an error it must not be used any more: what it holds then is unknown.
 pub trait Store: Send {
     /// The value of a key.
     ///
@@ -112,6 +132,12 @@ pub trait Store: Send {
     /// If that cannot be promised.
     fn flush(&mut self) -> Result<(), StoreError>;
 
+    /// Bytes that may still be written to the disk, by whomever.
+    ///
+    /// # Errors
+    /// If the folder of the store is gone.
+    fn free_bytes(&self) -> Result<u64, StoreError>;
+
     /// Bytes on the disk.
     ///
     /// # Errors
@@ -132,4 +158,10 @@ pub trait OpenStore: Send + Sync {
     /// # Errors
     /// If that is impossible.
     fn open(&self, folder: &Path) -> Result<Box<dyn Store>, StoreError>;
+
+    /// Bytes that may still be written to the disk of a folder.
+    ///
+    /// # Errors
+    /// If the folder is gone.
+    fn free_bytes(&self, folder: &Path) -> Result<u64, StoreError>;
 }

@@ -23,6 +23,7 @@ use crate::pending::Latest;
 use crate::recovery::Problem;
 use crate::restore::{Leftovers, RecoveredMark};
 use crate::rewrite::Rewrite;
+use crate::room;
 use crate::seen_table::SeenTable;
 use crate::store::{OpenStore, StoreError};
 use crate::stored::{StoredMeta, TombstoneLife};
@@ -303,9 +304,11 @@ impl Writer {
     }
 
     /// sled keeps a copy of most of what was read or written, twice the bytes of the records and whatever its cache is told
-    /// to hold. Opening the store again ends that; it takes some milliseconds, also if the store is large.
+    /// to hold. Opening the store again ends that; it takes some milliseconds, also if the store is large. Without
+    /// room on the disk the store stays open, since it may not open again.
     fn give_memory_back(&mut self) -> Result<(), StoreError> {
         if let Some(folder) = &self.folder
+            && self.place.opener.free_bytes(folder.path())? >= room::needed_for(0)
             && let Some(current) = self.current.take()
         {
             self.current = Some(current.reopened(folder, &*self.place.opener)?);
@@ -322,7 +325,12 @@ impl Writer {
         edits.iter().try_for_each(|edit| self.stage(std::slice::from_ref(edit), now))
     }
 
-    pub(crate) fn write_latest(&mut self, owner: &Owner, latest: &Latest, now: Now) -> Result<(), StoreError> {
+    pub(crate) fn write_latest(
+        &mut self,
+        owner: &Owner,
+        latest: &Latest,
+        now: Now,
+    ) -> Result<(), StoreError> {
         let edits = self.with_editor(now, |editor| editor.edits_of(owner, latest));
         match edits {
             Some(edits) => self.stage(&edits, now),

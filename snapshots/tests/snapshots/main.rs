@@ -9,6 +9,7 @@ mod golden;
 mod opening;
 mod properties;
 mod rewriting;
+mod room;
 mod rot;
 mod support;
 mod tools;

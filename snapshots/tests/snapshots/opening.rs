@@ -306,6 +306,10 @@ impl<O: Fn() -> Result<(), StoreError> + Send + Sync> OpenStore for Broken<O> {
         (self.1)()?;
         self.0.open(folder)
     }
+
+    fn free_bytes(&self, folder: &Path) -> Result<u64, StoreError> {
+        self.0.free_bytes(folder)
+    }
 }
 
 fn fails_once(
@@ -455,6 +459,10 @@ impl Store for BreaksOff {
         self.0.flush()
     }
 
+    fn free_bytes(&self) -> Result<u64, StoreError> {
+        self.0.free_bytes()
+    }
+
     fn size_on_disk(&self) -> Result<u64, StoreError> {
         self.0.size_on_disk()
     }
@@ -469,6 +477,10 @@ struct OpensBreakingOff(MemoryDisk);
 impl OpenStore for OpensBreakingOff {
     fn open(&self, folder: &Path) -> Result<Box<dyn Store>, StoreError> {
         Ok(Box::new(BreaksOff(self.0.open(folder)?)))
+    }
+
+    fn free_bytes(&self, folder: &Path) -> Result<u64, StoreError> {
+        self.0.free_bytes(folder)
     }
 }
 
