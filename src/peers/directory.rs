@@ -1,7 +1,7 @@
 //! The list of peers over time: resolved at the start and again and again, a sender for each peer.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix::{Actor, Addr};
@@ -26,14 +26,18 @@ const SLOTS_MIN: usize = 100_000;
 pub type TransportFactory = dyn Fn(&ServiceUrl) -> anyhow::Result<Arc<dyn PeerTransport>>;
 
 /// The URLs of the peers with their credentials, for whoever asks peers something else than batches.
-#[derive(Clone, Debug, Default)]
-pub struct PeerUrls(Arc<Mutex<Vec<ServiceUrl>>>);
+#[derive(Clone, Debug)]
+pub struct PeerUrls(watch::Receiver<Vec<ServiceUrl>>);
+
+/// Where these URLs are set.
+#[derive(Debug, Default)]
+pub struct UrlList(watch::Sender<Vec<ServiceUrl>>);
 
 impl PeerUrls {
     /// All of them.
     #[must_use]
     pub fn all(&self) -> Vec<ServiceUrl> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.borrow().clone()
     }
 
     /// The one that looks like this without its credentials.
@@ -42,14 +46,28 @@ impl PeerUrls {
         self.all().into_iter().find(|url| url.without_credentials() == without_credentials)
     }
 
-    fn set(&self, urls: Vec<ServiceUrl>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = urls;
+    /// Waits until somebody is among them who is not among these. False if they are set no more.
+    pub async fn has_others_than(&mut self, known: &[ServiceUrl]) -> bool {
+        self.0.wait_for(|urls| urls.iter().any(|url| !known.contains(url))).await.is_ok()
+    }
+}
+
+impl UrlList {
+    /// What others see of it.
+    #[must_use]
+    pub fn urls(&self) -> PeerUrls {
+        PeerUrls(self.0.subscribe())
+    }
+
+    /// From now on these.
+    pub fn set(&self, urls: Vec<ServiceUrl>) {
+        self.0.send_replace(urls);
     }
 }
 
 /// Keeps the senders in step with the list.
 pub struct PeerDirectory {
-    urls: PeerUrls,
+    urls: UrlList,
     replication: Arc<Replication>,
     handle: Handle,
     source: Box<dyn PeerSource>,
@@ -88,7 +106,7 @@ impl PeerDirectory {
         let limits = crate::limits::NodeLimits::of(&settings.limits).reader;
         let queue = queue_settings(settings);
         Self {
-            urls: PeerUrls::default(),
+            urls: UrlList::default(),
             replication,
             handle,
             source,
@@ -113,10 +131,11 @@ impl PeerDirectory {
     /// The peers as they are listed, without this node itself.
     #[must_use]
     pub fn urls(&self) -> PeerUrls {
-        self.urls.clone()
+        self.urls.urls()
     }
 
-    /// True from when the source has told for the first time who the peers are, and senders to them have started.
+    /// True from when the source has told for the first time who all the peers are, and senders to them have started. A list
+    /// that lacks a part of several does not count: who is missing may be the one who has the registry.
     #[must_use]
     pub fn was_told(&self) -> watch::Receiver<bool> {
         self.was_told.subscribe()
@@ -171,7 +190,9 @@ impl PeerDirectory {
             }
         }
         self.follow(wanted);
-        self.was_told.send_replace(true);
+        if failure.is_none() {
+            self.was_told.send_replace(true);
+        }
     }
 
     /// Peers that stay keep their queues, also with new credentials.

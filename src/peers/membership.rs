@@ -5,19 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::Data;
+use heureka_config::settings::ServiceUrl;
 use heureka_protocol::Instance;
 use heureka_registry::StartedFrom;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::anti_entropy::AntiEntropy;
-use super::directory::{PeerDirectory, PeerUrls};
+use super::directory::PeerDirectory;
+use super::first_copy::FirstCopy;
 use super::http::PeerHttp;
 use super::own::Own;
 use super::own_lease::OwnLease;
 use super::source::PeerSource;
 use super::start_copy::OnItsWay;
-use super::sync::{SyncPlan, copy_once};
+use super::sync::{Copied, SyncPlan, copy_once};
 use crate::node::Node;
 
 /// How long a stop waits for the queues to empty (spec `replication.md` 9.3.2).
@@ -68,7 +70,7 @@ impl Membership {
         if is_known && directory.urls().all().is_empty() {
             open(node, None);
             drop(copying);
-            membership.spawn(live(node.clone(), directory, own));
+            membership.spawn(start_alone(node.clone(), directory, http, own));
         } else {
             membership.spawn(start_up(node.clone(), directory, http, own, copying));
         }
@@ -108,54 +110,40 @@ async fn start_up(
     copying: Option<OnItsWay>,
 ) {
     directory.refresh().await;
-    let (urls, was_told) = (directory.urls(), directory.was_told());
-    let mut plan = SyncPlan {
-        urls: urls.all(),
-        own_id: own.lease.as_ref().map(|_| node.settings.instance.instance_id.clone()),
-        limits: node.limits.reader,
-    };
-    let is_told = *was_told.borrow();
-    let copied = copy_once(&plan, &http, &node.registry).await;
-    let is_enough = is_told && copied.is_enough();
+    let mut copy = first_copy(&node, &directory, http);
+    copy.ask().await;
+    // A Spring server, which never blocks reads, is open while it goes on asking.
     let has_stand_in = node.settings.registry.sync.default_open_for_traffic_count > 0;
-    if is_enough || has_stand_in {
-        open(&node, Some(copied.count));
+    let is_open = copy.may_open() || has_stand_in;
+    if is_open {
+        open(&node, Some(copy.count()));
     }
     drop(copying);
-    let copying_later = async {
-        if !is_told {
-            copy_when_told(&node, &mut plan, &http, (urls, was_told), has_stand_in).await;
-        } else if !is_enough {
-            copy_later(&node, &plan, &http, has_stand_in).await;
-        }
-    };
-    futures_util::future::join(copying_later, live(node.clone(), directory, own)).await;
+    let opens = |count| open(&node, Some(count));
+    let later = copy.go_on((!is_open).then_some(opens));
+    futures_util::future::join(later, live(node.clone(), directory, own)).await;
 }
 
-/// Copies as soon as somebody has told who the peers are: a name in DNS may come later than the node. One that must not open
-/// empty waits for that as long as it would have asked.
-async fn copy_when_told(
+/// A node that has opened because it is alone. Who is listed later is asked then.
+async fn start_alone(node: Data<Node>, directory: PeerDirectory, http: PeerHttp, own: OwnPart) {
+    let later = first_copy(&node, &directory, http).go_on(None::<fn(u64)>);
+    futures_util::future::join(later, live(node.clone(), directory, own)).await;
+}
+
+fn first_copy(
     node: &Data<Node>,
-    plan: &mut SyncPlan,
-    http: &PeerHttp,
-    (urls, mut was_told): (PeerUrls, watch::Receiver<bool>),
-    mut is_open: bool,
-) {
-    let sync = &node.settings.registry.sync;
-    let patience = Duration::from_millis(sync.retry_wait_ms).saturating_mul(sync.retries.max(1));
-    if tokio::time::timeout(patience, was_told.wait_for(|told| *told)).await.is_err() {
-        if !is_open {
-            open(node, Some(0));
-            is_open = true;
-        }
-        // An error means that the node is gone.
-        let _ = was_told.wait_for(|told| *told).await;
-    }
-    plan.urls = urls.all();
-    let count = copy_once(plan, http, &node.registry).await.count;
-    if !is_open {
-        open(node, Some(count));
-    }
+    directory: &PeerDirectory,
+    http: PeerHttp,
+) -> FirstCopy<impl AsyncFn(Vec<ServiceUrl>) -> Copied + use<>> {
+    let (urls, was_told) = (directory.urls(), directory.was_told());
+    let asking = node.clone();
+    let ask = async move |urls| {
+        let settings = &asking.settings;
+        let own_id = settings.client.register_with_eureka.then(|| settings.instance.instance_id.clone());
+        let plan = SyncPlan { urls, own_id, limits: asking.limits.reader };
+        copy_once(&plan, &http, &asking.registry).await
+    };
+    FirstCopy::new(urls, was_told, &node.settings.registry.sync, ask)
 }
 
 /// Follows the list of peers and holds the own lease, for ever.
@@ -168,25 +156,6 @@ fn directory(node: &Node, source: Box<dyn PeerSource>, own: Own, http: PeerHttp)
     let (replication, handle) = (Arc::clone(&node.replication), node.registry.clone());
     let metrics = Arc::clone(&node.peer_lists);
     PeerDirectory::new(replication, handle, &node.settings, source, own, http, metrics)
-}
-
-/// Goes on asking, as often as configured. A Spring server, which never blocks reads, is open meanwhile; one that must not
-/// open empty opens afterwards.
-async fn copy_later(node: &Data<Node>, plan: &SyncPlan, http: &PeerHttp, is_open: bool) {
-    let sync = &node.settings.registry.sync;
-    let mut count = 0;
-    for attempt in 2..=sync.retries {
-        tokio::time::sleep(Duration::from_millis(sync.retry_wait_ms)).await;
-        tracing::info!(attempt, "no peer has given an instance yet; asking again");
-        let copied = copy_once(plan, http, &node.registry).await;
-        count = copied.count;
-        if copied.is_enough() {
-            break;
-        }
-    }
-    if !is_open {
-        open(node, Some(count));
-    }
 }
 
 /// Opens for traffic. `default-open-for-traffic-count` stands in for a copy of nothing; a count of 0, which somebody must

@@ -6,7 +6,7 @@
 //! - `own`: which of the listed URLs is this node itself.
 //! - `directory`: the list over time; starts and stops a sender for each peer.
 //! - `http`: requests to peers.
-//! - `sync`: the copy at the start, before the node opens for traffic.
+//! - `sync`: the copy at the start, before the node opens for traffic; `first_copy`: when it is asked for, and whom.
 //! - `start_copy`: whether that copy is still on its way; `stragglers`: who is not waited for.
 //! - `anti_entropy`, `digest`: comparing with peers of our kind, and mending.
 //! - `own_lease`: this node as an instance among others.
@@ -23,6 +23,7 @@ pub mod digest;
 pub mod directory;
 pub mod dns;
 pub mod file;
+pub mod first_copy;
 pub mod http;
 pub mod identity;
 pub mod list_metrics;

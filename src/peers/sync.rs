@@ -47,14 +47,6 @@ pub struct Copied {
     pub is_complete: bool,
 }
 
-impl Copied {
-    /// True if the copy may end: something has come, or all peers agree that there is nothing.
-    #[must_use]
-    pub const fn is_enough(self) -> bool {
-        self.count > 0 || self.is_complete
-    }
-}
-
 /// Asks every peer once and registers what they hold.
 pub async fn copy_once(plan: &SyncPlan, http: &PeerHttp, handle: &Handle) -> Copied {
     // What happens from here on is later than the lists, also a cancel of something that is not here yet.

@@ -86,6 +86,41 @@ fn a_list_that_comes_late_is_copied_from_as_soon_as_it_is_there() {
     assert_eq!(cluster.link(0, 1).batches(), 0, "what was copied is told to nobody");
 }
 
+#[test]
+fn a_node_whose_service_url_is_its_own_copies_from_the_file_that_comes_later() {
+    let me = "http://me.test:1/eureka/";
+    let args = [
+        "--heureka.peers.file=peers",
+        &format!("--eureka.server.my-url={me}"),
+        &format!("--eureka.client.service-url.defaultZone={me}"),
+    ];
+    let (cluster, folder) = cluster_with_folder(&[], &args);
+    // Node 1 tells node 0 nothing by itself.
+    cluster.link(1, 0).set(Mode::Cut);
+    cluster.register(1, "ORDERS", "i-1", 100);
+    until("the list is known to be a part", || {
+        cluster.metric(0, "eureka_peer_lists_total{result=\"partial\"}") > 0.0
+    });
+    until("the node opens", || cluster.is_open(0));
+    assert!(cluster.instance(0, "ORDERS", "i-1").is_none());
+    write(&folder.path().join("peers"), &cluster.url(0, 1));
+    cluster.until_shown(0, "ORDERS", "i-1", |_| true);
+    assert_eq!(cluster.link(0, 1).batches(), 0, "what was copied is told to nobody");
+}
+
+#[test]
+fn a_node_whose_first_peer_is_gone_copies_from_one_that_is_listed_after_all_attempts() {
+    let args = ["--heureka.peers.file=peers", "--eureka.server.registry-sync-retries=0"];
+    // Port 9 takes no connections.
+    let (cluster, folder) = cluster_with_folder(&[("peers", "http://127.0.0.1:9/eureka/")], &args);
+    cluster.link(1, 0).set(Mode::Cut);
+    cluster.register(1, "ORDERS", "i-1", 100);
+    until("the only attempt is over", || cluster.is_open(0));
+    assert!(cluster.instance(0, "ORDERS", "i-1").is_none());
+    write(&folder.path().join("peers"), &cluster.url(0, 1));
+    cluster.until_shown(0, "ORDERS", "i-1", |_| true);
+}
+
 fn refresh(cluster: &Cluster) -> (u16, Value) {
     let answer = cluster.call(0, "POST", "/actuator/refresh", "");
     (answer.status, serde_json::from_slice(&answer.body).unwrap_or_default())
