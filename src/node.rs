@@ -258,7 +258,7 @@ struct Management {
 /// If the address cannot be bound.
 pub fn start(settings: Settings) -> anyhow::Result<(RunningNode, Server)> {
     let source = source_of(&settings)?;
-    start_with_peers(settings, source)
+    start_with_peers(settings, Box::new(source))
 }
 
 /// The same, and what the settings were read from may be read again while the node runs.

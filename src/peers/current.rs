@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use heureka_config::settings::ServiceUrl;
 use tokio::sync::Notify;
 
+use super::combined::CombinedPeers;
 use super::source::{Changed, Listing, PeerSource, SourceError};
 
 /// A source that can be replaced. Copies of it are the same.
@@ -12,24 +13,26 @@ use super::source::{Changed, Listing, PeerSource, SourceError};
 pub struct CurrentSource(Arc<Shared>);
 
 struct Shared {
-    source: Mutex<Arc<dyn PeerSource>>,
+    source: Mutex<Arc<CombinedPeers>>,
     replaced: Notify,
 }
 
 impl CurrentSource {
     /// This one, until it is replaced.
     #[must_use]
-    pub fn new(source: Box<dyn PeerSource>) -> Self {
+    pub fn new(source: CombinedPeers) -> Self {
         Self(Arc::new(Shared { source: Mutex::new(source.into()), replaced: Notify::new() }))
     }
 
-    /// From now on that one. Who follows the list asks it at once.
-    pub fn replace(&self, source: Box<dyn PeerSource>) {
-        *self.0.source.lock().unwrap_or_else(PoisonError::into_inner) = source.into();
+    /// From now on that one, which goes on with what the last one has listed. Who follows the list asks it at once.
+    pub fn replace(&self, source: CombinedPeers) {
+        let mut current = self.0.source.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = source.after(&current).into();
+        drop(current);
         self.0.replaced.notify_one();
     }
 
-    fn source(&self) -> Arc<dyn PeerSource> {
+    fn source(&self) -> Arc<CombinedPeers> {
         Arc::clone(&self.0.source.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -63,11 +66,16 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::peers::combined::Origin;
     use crate::peers::source::StaticPeers;
 
     #[tokio::test(start_paused = true)]
     async fn who_follows_hears_of_another_source_also_if_it_was_not_listening() {
-        let peers = |text: &str| Box::new(StaticPeers::new(vec![ServiceUrl::parse(text).expect("a URL")]));
+        let peers = |text: &str| {
+            let urls = vec![ServiceUrl::parse(text).expect("a URL")];
+            let source = StaticPeers::new(urls.clone());
+            CombinedPeers::new(vec![(Origin::ServiceUrls(urls), Box::new(source))])
+        };
         let current = CurrentSource::new(peers("http://a/"));
         let first = |current: &CurrentSource| current.known().map(|urls| urls[0].host().to_owned());
         assert_eq!(first(&current).as_deref(), Some("a"));

@@ -8,7 +8,7 @@ use anyhow::Context;
 use heureka_config::Settings;
 use heureka_config::settings::{ClientSettings, ServiceUrl};
 
-use super::combined::CombinedPeers;
+use super::combined::{CombinedPeers, Origin};
 use super::dns::DnsSource;
 use super::file::FilePeers;
 use super::names::{NameLookup, NamedPeers};
@@ -79,24 +79,26 @@ impl PeerSource for StaticPeers {
 ///
 /// # Errors
 /// If the system's resolvers cannot be used, or there is no thread to read a file on.
-pub fn source_of(settings: &Settings) -> anyhow::Result<Box<dyn PeerSource>> {
+pub fn source_of(settings: &Settings) -> anyhow::Result<CombinedPeers> {
     let (client, discovery) = (&settings.client, &settings.discovery);
     let resolvers = || SystemDns::new().context("the system's resolvers (peers come from DNS)");
-    let mut sources: Vec<Box<dyn PeerSource>> = Vec::new();
+    let mut sources: Vec<(Origin, Box<dyn PeerSource>)> = Vec::new();
     if client.dns.is_some() {
-        let source = DnsSource::of(client, Arc::new(resolvers()?));
-        sources.push(Box::new(source.context("peers come from DNS")?));
+        let source = DnsSource::of(client, Arc::new(resolvers()?)).context("peers come from DNS")?;
+        sources.push((Origin::TxtRecords(client.region.clone(), client.dns.clone()), Box::new(source)));
     } else {
-        sources.push(Box::new(StaticPeers::of(client)));
+        sources.push((Origin::ServiceUrls(client.peer_urls()), Box::new(StaticPeers::of(client))));
     }
     if let Some(file) = &discovery.file {
         let source = FilePeers::new(file).context("a thread that reads heureka.peers.file")?;
-        sources.push(Box::new(source));
+        sources.push((Origin::File(file.clone()), Box::new(source)));
     }
     if !discovery.dns_urls.is_empty() {
         let lookup: Arc<dyn NameLookup> = Arc::new(resolvers()?);
-        sources
-            .extend(NamedPeers::all(discovery, &lookup).map(|named| Box::new(named) as Box<dyn PeerSource>));
+        let named = discovery.dns_urls.iter().zip(NamedPeers::all(discovery, &lookup));
+        sources.extend(
+            named.map(|(url, named)| (Origin::Name(url.clone()), Box::new(named) as Box<dyn PeerSource>)),
+        );
     }
-    Ok(Box::new(CombinedPeers::new(sources)))
+    Ok(CombinedPeers::new(sources))
 }

@@ -161,6 +161,23 @@ fn c58_settings_that_are_read_again_change_the_peers_in_any_spelling() {
 }
 
 #[test]
+fn a_peer_of_a_source_that_fails_while_settings_are_read_again_keeps_its_queue() {
+    let args = ["--heureka.peers.file=peers"];
+    let (cluster, folder) = cluster_with_folder(&[("application.yml", EXPOSED), ("peers", "{1}")], &args);
+    until("the first is a peer", || lists(&cluster, 1));
+    cluster.link(0, 1).set(Mode::Cut);
+    cluster.register(0, "ORDERS", "i-1", 100);
+    std::fs::remove_file(folder.path().join("peers")).expect("removed");
+    let urls = format!("{EXPOSED}eureka.client.service-url.defaultZone: {}\n", cluster.url(0, 2));
+    write(&folder.path().join("application.yml"), &urls);
+    assert_eq!(refresh(&cluster), (200, json!(["eureka.client.service-url.defaultZone"])));
+    until("the second is a peer", || lists(&cluster, 2));
+    assert!(lists(&cluster, 1));
+    cluster.link(0, 1).set(Mode::Open);
+    cluster.until_shown(1, "ORDERS", "i-1", |_| true);
+}
+
+#[test]
 fn a_lone_node_that_gets_peers_registers_itself_with_them() {
     let text = format!("{EXPOSED}eureka.client.register-with-eureka: true\nspring.application.name: reg\n");
     let folder = tempfile::tempdir().expect("a folder");
