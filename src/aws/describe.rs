@@ -84,30 +84,56 @@ impl GroupSource for AutoScaling {
     }
 }
 
+/// What the answer has said of one group so far: its members come in any order, the name behind the processes too.
+#[derive(Default)]
+struct Described {
+    name: String,
+    is_suspended: bool,
+}
+
 /// Reads an answer. A group that it does not mention counts as enabled.
 fn is_enabled(answer: &[u8], group: &str) -> anyhow::Result<bool> {
+    const GROUP: [&str; 4] = [
+        "DescribeAutoScalingGroupsResponse",
+        "DescribeAutoScalingGroupsResult",
+        "AutoScalingGroups",
+        "member",
+    ];
     let mut reader = Reader::from_reader(answer);
-    let mut element = String::new();
-    let (mut is_this, mut is_suspended, mut saw_result) = (false, false, false);
+    // The elements that are open, from the outermost one on.
+    let mut open: Vec<String> = Vec::new();
+    let (mut described, mut is_suspended, mut saw_result) = (Described::default(), false, false);
     let mut buffer = Vec::new();
     loop {
         match reader.read_event_into(&mut buffer).context("the answer is no XML")? {
             Event::Start(start) => {
-                element = start.local_name().as_ref().to_owned();
-                saw_result |= element == "DescribeAutoScalingGroupsResult";
+                open.push(start.local_name().as_ref().to_owned());
+                saw_result |= open == GROUP[..2];
             }
-            Event::Text(text) => match (element.as_str(), text.trim()) {
-                (_, "") => {}
-                ("AutoScalingGroupName", name) => is_this = name == group,
-                ("ProcessName", process) => is_suspended |= is_this && process == PROCESS,
-                _ => {}
-            },
+            Event::End(_) => {
+                if open == GROUP {
+                    let last = std::mem::take(&mut described);
+                    is_suspended |= last.is_suspended && last.name == group;
+                }
+                open.pop();
+            }
+            Event::Text(text) => {
+                let names = open.iter().map(String::as_str).collect::<Vec<_>>();
+                match names.strip_prefix(&GROUP[..]) {
+                    Some(["AutoScalingGroupName"]) => described.name.push_str(text.trim()),
+                    Some(["SuspendedProcesses", "member", "ProcessName"]) => {
+                        described.is_suspended |= text.trim() == PROCESS;
+                    }
+                    _ => {}
+                }
+            }
             Event::Eof => break,
             _ => {}
         }
         buffer.clear();
     }
     anyhow::ensure!(saw_result, "the answer is not one to DescribeAutoScalingGroups");
+    anyhow::ensure!(open.is_empty(), "the answer ends within {}", open.join("/"));
     Ok(!is_suspended)
 }
 
@@ -115,14 +141,39 @@ fn is_enabled(answer: &[u8], group: &str) -> anyhow::Result<bool> {
 mod tests {
     use super::*;
 
-    /// The shape that the service documents, with two groups of which the second is suspended.
+    /// The shape and order that the service documents, with three groups of which the second is suspended.
     const ANSWER: &str = include_str!("describe_answer.xml");
 
     #[test]
     fn only_a_suspended_load_balancer_process_disables_a_group() {
         assert!(is_enabled(ANSWER.as_bytes(), "orders-v1").expect("readable"));
         assert!(!is_enabled(ANSWER.as_bytes(), "orders-v2").expect("readable"));
+        assert!(is_enabled(ANSWER.as_bytes(), "orders-v3").expect("readable"));
         assert!(is_enabled(ANSWER.as_bytes(), "unknown").expect("readable"));
+    }
+
+    #[test]
+    fn the_order_of_members_does_not_matter_and_names_elsewhere_do_not_count() {
+        let group = |members: &str| {
+            format!(
+                "<DescribeAutoScalingGroupsResponse><DescribeAutoScalingGroupsResult><AutoScalingGroups><member>{members}\
+                 </member></AutoScalingGroups></DescribeAutoScalingGroupsResult></DescribeAutoScalingGroupsResponse>"
+            )
+        };
+        let name = "<AutoScalingGroupName>g</AutoScalingGroupName>";
+        let suspended = "<SuspendedProcesses><member><ProcessName>AddToLoadBalancer</ProcessName></member></SuspendedProcesses>";
+        let tag = "<Tags><member><ProcessName>AddToLoadBalancer</ProcessName></member></Tags>";
+        let launch = "<Instances><member><AutoScalingGroupName>h</AutoScalingGroupName></member></Instances>";
+        for (members, enabled) in [
+            (format!("{name}{suspended}"), false),
+            (format!("{suspended}{name}"), false),
+            (format!("{suspended}{launch}{name}"), false),
+            (format!("{suspended}{name}{launch}"), false),
+            (format!("{name}{tag}"), true),
+            (name.to_owned(), true),
+        ] {
+            assert_eq!(is_enabled(group(&members).as_bytes(), "g").expect("readable"), enabled, "{members}");
+        }
     }
 
     #[test]
@@ -132,6 +183,7 @@ mod tests {
             "<html/>",
             "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>",
             "<a",
+            ANSWER.split("<RequestId>").next().expect("its beginning"),
             "\u{0}",
         ] {
             assert!(is_enabled(answer.as_bytes(), "g").is_err(), "{answer:?}");
