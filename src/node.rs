@@ -25,6 +25,7 @@ use crate::http::security::Credentials;
 use crate::limits::NodeLimits;
 use crate::listener::{self, Listener};
 use crate::options::actor_options;
+use crate::peers::copy_metrics::CopyMetrics;
 use crate::peers::current::CurrentSource;
 use crate::peers::directory::PeerUrls;
 use crate::peers::list_metrics::PeerListMetrics;
@@ -60,6 +61,8 @@ pub struct Node {
     pub credentials: Arc<Credentials>,
     /// What is counted of the list of peers.
     pub peer_lists: Arc<PeerListMetrics>,
+    /// What is counted of copies of the peers' registry.
+    pub peer_copies: CopyMetrics,
     /// Reads the settings again; `None` in a node that was given them.
     pub refresher: Option<Refresher>,
     /// Open connections.
@@ -93,6 +96,8 @@ impl Node {
         replication.register_metrics(eureka);
         let peer_lists = Arc::new(PeerListMetrics::default());
         peer_lists.register(eureka);
+        let peer_copies = CopyMetrics::default();
+        peer_copies.register(eureka);
         if let Some(snapshots) = &snapshots {
             snapshots.register_metrics(&registry.shared().clock, eureka);
         }
@@ -107,6 +112,7 @@ impl Node {
             rate_limiter: RateLimiter::new(&settings.registry.rate_limiter, mono_ms),
             credentials,
             peer_lists,
+            peer_copies,
             refresher: None,
             connections,
             start_copy: StartCopy::default(),

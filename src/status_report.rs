@@ -44,6 +44,9 @@ impl StatusReport {
         if let Some(failure) = node.peer_lists.failure() {
             general.push(("peer-list", format!("an old one, wholly or in part: {failure}")));
         }
+        if let Some(problem) = node.peer_copies.problem() {
+            general.push(("peer-copy", format!("nothing was copied from {problem}")));
+        }
         let (available, unavailable): (Vec<PeerStatus>, Vec<PeerStatus>) =
             node.peer_statuses().into_iter().partition(|peer| peer.state == PeerState::Available);
         let listed = |peers: &[PeerStatus]| peers.iter().map(|peer| format!("{},", peer.url)).collect();

@@ -50,7 +50,7 @@ impl Applications {
         let first_app = drafts.first().and_then(|draft| draft.app.clone());
         let Some(name) = name.or(first_app.as_deref()).filter(|name| !name.is_empty()) else {
             if !drafts.is_empty() {
-                self.skip(&"an application without a name");
+                self.skip_many(drafts.len(), Some("an application without a name"));
             }
             return;
         };

@@ -29,7 +29,22 @@ impl StatusCounts {
     /// Instances in all.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.0.iter().sum()
+        self.0.iter().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// The counts that a hash code says; `None` if it is none.
+    #[must_use]
+    pub fn parse(hash: &str) -> Option<Self> {
+        let (mut counts, mut rest) = (Self::default(), hash);
+        while !rest.is_empty() {
+            let after = |status: &Status| rest.strip_prefix(status.as_str())?.strip_prefix('_');
+            let (status, after) =
+                Status::IN_TEXT_ORDER.iter().find_map(|status| Some((*status, after(status)?)))?;
+            let (count, next) = after.split_once('_')?;
+            counts.0[status as usize] = count.parse().ok()?;
+            rest = next;
+        }
+        Some(counts)
     }
 
     /// The hash code, for example `DOWN_1_UP_3_`; empty text if there are no instances.
@@ -67,5 +82,11 @@ mod tests {
         let counts: StatusCounts = statuses.into_iter().chain([Status::Up, Status::Up]).collect();
         assert_eq!(counts.hash_code(), "DOWN_1_OUT_OF_SERVICE_1_STARTING_1_UNKNOWN_1_UP_3_");
         assert_eq!(StatusCounts::default().hash_code(), "");
+        for counts in [counts, StatusCounts::default()] {
+            assert_eq!(StatusCounts::parse(&counts.hash_code()), Some(counts));
+        }
+        for text in ["UP", "UP_", "UP_1", "UP_-1_", "UP_x_", "GONE_1_", "UP_1_ ", "_"] {
+            assert_eq!(StatusCounts::parse(text), None, "{text}");
+        }
     }
 }

@@ -19,6 +19,7 @@ pub mod names;
 mod report;
 pub mod status;
 mod text;
+pub mod whole;
 pub mod xml;
 
 pub use applications::Applications;
@@ -31,3 +32,4 @@ pub use limits::Limits;
 pub use metadata::Metadata;
 pub use names::{AppName, InstanceId};
 pub use status::{ActionType, Status};
+pub use whole::{NotWhole, WholeList};

@@ -141,7 +141,7 @@ fn first_copy(
         let settings = &asking.settings;
         let own_id = settings.client.register_with_eureka.then(|| settings.instance.instance_id.clone());
         let plan = SyncPlan { urls, own_id, limits: asking.limits.reader };
-        copy_once(&plan, &http, &asking.registry).await
+        copy_once(&plan, &http, &asking.registry, &asking.peer_copies).await
     };
     FirstCopy::new(urls, was_told, &node.settings.registry.sync, ask)
 }

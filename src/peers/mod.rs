@@ -18,6 +18,7 @@ pub mod anti_entropy;
 pub mod aside;
 pub mod combined;
 pub mod complaint;
+pub mod copy_metrics;
 pub mod current;
 pub mod digest;
 pub mod directory;

@@ -1,5 +1,6 @@
 //! Many questions at once, without waiting for the slowest answer for ever.
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::time::Duration;
 
@@ -48,6 +49,31 @@ pub async fn gather<T>(
     gathered
 }
 
+/// Asks each two questions, the second one when the first is answered; that one counts also if the second is not answered
+/// within `grace`, or not before nobody is waited for any more.
+pub async fn gather_both<Q, A, B>(
+    whom: &[Q],
+    first: impl AsyncFn(&Q) -> Option<A>,
+    second: impl AsyncFn(&Q) -> Option<B>,
+    suffices: impl Fn(&A) -> bool,
+    grace: Duration,
+) -> Gathered<(A, Option<B>)> {
+    let answers: Vec<_> = whom.iter().map(|_| RefCell::new(None::<(A, Option<B>)>)).collect();
+    let (first, second, suffices) = (&first, &second, &suffices);
+    let questions = whom.iter().zip(&answers).map(|(who, kept)| async move {
+        let answer = first(who).await?;
+        let is_enough = suffices(&answer);
+        kept.replace(Some((answer, None)));
+        let more = tokio::time::timeout(grace, second(who)).await.ok().flatten();
+        if let Some((_, kept)) = kept.borrow_mut().as_mut() {
+            *kept = more;
+        }
+        Some(is_enough)
+    });
+    let is_complete = gather(questions, |is_enough| *is_enough, grace).await.is_complete;
+    Gathered { answers: answers.into_iter().filter_map(RefCell::into_inner).collect(), is_complete }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +111,30 @@ mod tests {
         assert_eq!((gathered, secs), (Gathered { answers: vec![1, 0], is_complete: true }, 3));
         let (nobody, secs) = gather_all(&[]).await;
         assert_eq!((nobody, secs), (Gathered { answers: vec![], is_complete: true }, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_to_the_first_question_counts_also_if_there_is_none_to_the_second() {
+        let after = async |secs: u64| tokio::time::sleep(Duration::from_secs(secs)).await;
+        let started = tokio::time::Instant::now();
+        // Seconds to the answer to each question.
+        let whom = [(1, 3600), (2, 0), (3600, 0), (3, 1)];
+        let first = async |(secs, _): &(u64, u64)| {
+            after(*secs).await;
+            Some(*secs)
+        };
+        let second = async |(secs, more): &(u64, u64)| {
+            after(*more).await;
+            Some(10 * secs)
+        };
+        let gathered = gather_both(&whom, first, second, |answer| *answer > 1, GRACE).await;
+        assert_eq!(gathered.answers, [(1, None), (2, Some(20)), (3, Some(30))]);
+        assert_eq!((gathered.is_complete, started.elapsed().as_secs()), (false, 7));
+        let hangs = gather_both(&[(1, 3600)], first, second, |_| true, GRACE).await;
+        assert_eq!(
+            (hangs.answers, started.elapsed().as_secs()),
+            (vec![(1, None)], 13),
+            "nobody waits for it alone"
+        );
     }
 }

@@ -94,7 +94,8 @@ impl Fetcher {
             return self.fetch_all().await;
         }
         // Whatever is wrong with a delta, the whole list may be right.
-        let Ok(delta) = self.read("apps/delta").await else { return self.fetch_all().await };
+        let delta = self.read("apps/delta").await.ok().filter(|delta| delta.hash.is_some());
+        let Some(delta) = delta else { return self.fetch_all().await };
         let now = self.node.registry.shared().clock.now();
         if self.mirror.take_delta(delta, now) {
             self.region.delta_successes.inc();
@@ -105,8 +106,13 @@ impl Fetcher {
     }
 
     async fn fetch_all(&mut self) -> anyhow::Result<()> {
-        let list = self.read("apps/").await?;
-        self.mirror.take_list(list, self.node.registry.shared().clock.now());
+        let whole = self.read("apps/").await?.into_whole();
+        if whole.is_err() {
+            self.region.refused_lists.inc();
+        }
+        // The next delta brings what has changed while it was written.
+        let whole = whole.context("the answer to apps/")?;
+        self.mirror.take_list(whole.list, self.node.registry.shared().clock.now());
         Ok(())
     }
 

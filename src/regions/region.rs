@@ -35,6 +35,8 @@ pub struct Region {
     pub delta_mismatches: Counter,
     /// Questions without an answer that could be used.
     pub failures: Counter,
+    /// Of these, answers that were no list of all instances.
+    pub refused_lists: Counter,
 }
 
 /// A region at one moment.
@@ -71,6 +73,7 @@ impl Region {
             delta_successes: Counter::default(),
             delta_mismatches: Counter::default(),
             failures: Counter::default(),
+            refused_lists: Counter::default(),
         }
     }
 
@@ -178,6 +181,9 @@ impl Collector for RegionMetrics {
         })?;
         counter("region_fetch_failures", "Questions to a region without a usable answer.", &|r| {
             r.failures.get()
+        })?;
+        counter("region_refused_lists", "Answers of a region that were no list of all instances.", &|r| {
+            r.refused_lists.get()
         })
     }
 }

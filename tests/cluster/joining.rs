@@ -1,5 +1,8 @@
 //! Nodes that come, go and come back (`replication.md` 10.7).
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
 use heureka::node::start_with_peers;
 use heureka::peers::source::{Listing, PeerSource};
 use serde_json::json;
@@ -280,6 +283,67 @@ fn an_operation_on_an_override_that_a_java_server_tells_a_node_that_still_copies
     cluster.link(1, 0).set(Mode::Open);
     until("the copy has ended", || tell(&cluster, "StatusUpdate", "OUT_OF_SERVICE").status == 200);
     cluster.until_shown(1, "ORDERS", "i-1", |i| i["overriddenStatus"] == "OUT_OF_SERVICE");
+}
+
+/// A server that gives one body to whatever it is asked, for ever.
+fn server_that_says(body: &'static str) -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            // What is asked does not matter, but it must be read before the connection may end.
+            let mut lines = BufReader::new(&stream).lines();
+            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
+            let _ =
+                stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    });
+    port
+}
+
+/// A delta of a registry of nine, one application of it, and nothing.
+const OTHER_ANSWERS: [&str; 3] = [
+    r#"{"applications":{"versions__delta":"2","apps__hashcode":"UP_9_","application":[{"name":"ORDERS","instance":[
+        {"instanceId":"gone","hostName":"h","app":"ORDERS","ipAddr":"10.0.0.1","status":"UP","actionType":"DELETED"}]}]}}"#,
+    r#"{"application":{"name":"ORDERS","instance":[
+        {"instanceId":"one","hostName":"h","app":"ORDERS","ipAddr":"10.0.0.1","status":"UP","actionType":"ADDED"}]}}"#,
+    r#"{"applications":{}}"#,
+];
+
+#[test]
+fn a_peer_that_answers_another_request_gives_no_registry_and_not_that_there_is_none() {
+    for body in OTHER_ANSWERS {
+        let peer = format!("http://127.0.0.1:{}/eureka/", server_that_says(body));
+        let mut cluster = Cluster::prepare(1, &[]);
+        let properties = [
+            ("eureka.client.service-url.defaultZone", peer.as_str()),
+            ("eureka.instance.registry.default-open-for-traffic-count", "0"),
+            ("eureka.server.registry-sync-retries", "1000"),
+        ];
+        cluster.start_with(0, &properties);
+        until("it has been asked twice", || {
+            cluster.metric(0, "eureka_peer_copies_total{result=\"not_whole\"}") > 1.0
+        });
+        assert_eq!(cluster.metric(0, "eureka_opened"), 0.0, "nobody has said that there is nothing: {body}");
+        assert_eq!(cluster.metric(0, "eureka_instances"), 0.0, "{body}");
+        let page = cluster.page(0, "/");
+        assert!(page.contains("nothing was copied from http://127.0.0.1:"), "{page}");
+    }
+}
+
+#[test]
+fn a_region_that_answers_another_request_is_not_copied() {
+    for body in OTHER_ANSWERS {
+        let region = format!("http://127.0.0.1:{}/eureka/", server_that_says(body));
+        let mut cluster =
+            Cluster::prepare(1, &[("eureka.server.remote-region-registry-fetch-interval", "1")]);
+        cluster.start_with(0, &[("eureka.server.remote-region-urls-with-name.eu", region.as_str())]);
+        until("it is refused", || cluster.metric(0, "eureka_region_refused_lists_total") > 0.0);
+        assert_eq!(cluster.metric(0, "eureka_region_instances"), 0.0, "{body}");
+        assert_eq!(cluster.call(0, "GET", "/eureka/apps/?regions=eu", "").status, 403, "{body}");
+        assert!(cluster.page(0, "/").contains("no list of all"), "{body}");
+    }
 }
 
 /// Peers that nobody can tell.

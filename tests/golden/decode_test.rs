@@ -132,3 +132,38 @@ fn documents_of_the_java_server_are_read() {
     }
     assert!(count > 400, "only {count}");
 }
+
+/// What Java's server answers to a fetch of everything, in every format, is a whole list; what it answers to one for changes
+/// is none, unless everything has just changed.
+#[test]
+fn whole_lists_of_the_java_server_are_told_from_deltas() {
+    let clients = client_exchanges().into_iter().map(|exchange| {
+        (exchange.request.method, exchange.request.path, exchange.response.status, exchange.response.body)
+    });
+    let scenarios = scenarios();
+    let recorded = scenarios.iter().flat_map(|scenario| &scenario.exchanges).filter_map(|exchange| {
+        let (request, response) = (exchange.request.as_ref()?, exchange.response.as_ref()?);
+        Some((request.method.clone(), request.path.clone(), response.status?, response.body.clone()?))
+    });
+    let (mut lists, mut empty, mut others) = (0, 0, 0);
+    for (method, path, status, body) in clients.chain(recorded) {
+        let path = path.split('?').next().unwrap_or_default().trim_end_matches('/');
+        let (is_list, is_delta) = (path.ends_with("/apps"), path.ends_with("/apps/delta"));
+        if method != "GET" || status != 200 || body.is_empty() || !(is_list || is_delta) {
+            continue;
+        }
+        let is_json = body.starts_with('{');
+        let read = if is_json { json::read_applications } else { xml::read_applications };
+        let Ok(list) = read(body.as_bytes(), &Limits::SERVER_DOCUMENT) else { continue };
+        let judged = list.into_whole();
+        if is_list {
+            let whole = judged.unwrap_or_else(|refusal| panic!("{path}: {refusal}: {body}"));
+            assert!(whole.is_settled, "{path}: {body}");
+            lists += 1;
+            empty += usize::from(whole.list.instance_count() == 0);
+        } else {
+            others += usize::from(judged.is_err());
+        }
+    }
+    assert!(lists > 100 && empty > 5 && others > 10, "{lists} lists, {empty} of them empty, {others} deltas");
+}
