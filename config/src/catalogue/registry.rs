@@ -323,5 +323,11 @@ pub(super) const INERT: &[KeySpec] = &[
         "30000",
         "What waits for a peer waits as long as its lease can matter there.",
     ),
-    inert("eureka.server.prime-aws-replica-connections", Kind::Bool, "true", AMAZON),
+    inert(
+        "eureka.server.prime-aws-replica-connections",
+        Kind::Bool,
+        "true",
+        "Java, on Amazon only, holds its start up until every peer has answered a heartbeat, so that connections are open. \
+         Here the first batch opens them, and is sent again until it arrives.",
+    ),
 ];
