@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use actix::{Actor, Addr};
 use heureka_actors::Handle;
-use heureka_actors::replicator::{PeerLink, PeerReplicatorActor, PeerTransport, Replication, SetTransport};
+use heureka_actors::replicator::{
+    PeerLink, PeerReplicatorActor, PeerTransport, Probe, Replication, SetTransport,
+};
 use heureka_config::Settings;
 use heureka_config::settings::ServiceUrl;
 use heureka_protocol::Limits;
@@ -151,8 +153,15 @@ impl PeerDirectory {
     }
 
     /// Asks the source and starts and stops senders. An empty list or an error leaves everything as it is (spec
-    /// `replication.md` 1.5).
+    /// `replication.md` 1.5). Where this node has met itself it looks whether it still does.
     pub async fn refresh(&mut self) {
+        self.resolve().await;
+        for peer in self.peers.iter().filter(|peer| peer.link.is_itself()) {
+            peer.sender.do_send(Probe);
+        }
+    }
+
+    async fn resolve(&mut self) {
         let listed = match self.source.list().await {
             Ok(listed) => listed,
             Err(error) => {

@@ -50,7 +50,7 @@ impl Own {
             && (self.names.iter().any(|name| name.eq_ignore_ascii_case(url.host())) || is_address())
     }
 
-    /// The same, and true also if the host of the URL resolves to an address of this machine.
+    /// The same, and true also if the host of the URL resolves to addresses of this machine only.
     pub async fn is_own(&self, url: &ServiceUrl) -> bool {
         if self.my_url.is_some() || !self.ports.contains(&url.port()) {
             return self.is_named(url);
@@ -60,8 +60,14 @@ impl Own {
 
     async fn resolves_here(&self, url: &ServiceUrl) -> bool {
         let found = tokio::time::timeout(PATIENCE, tokio::net::lookup_host((url.host(), url.port()))).await;
-        let Ok(Ok(mut found)) = found else { return false };
-        found.any(|address| self.addresses.contains(&address.ip()))
+        let Ok(Ok(found)) = found else { return false };
+        self.are_all_own(found.map(|address| address.ip()))
+    }
+
+    /// A name that also leads to others is not this node.
+    fn are_all_own(&self, found: impl Iterator<Item = IpAddr>) -> bool {
+        let mut found = found.peekable();
+        found.peek().is_some() && found.all(|address| self.addresses.contains(&address))
     }
 }
 
@@ -100,6 +106,16 @@ mod tests {
         for text in ["http://eureka-a:8762/eureka/", "http://192.0.2.8:8761/", "http://127.0.0.1:80/"] {
             assert!(!own.is_own(&url(text)).await, "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_is_own_if_it_leads_nowhere_else() {
+        let own = own(|_| {});
+        let leads = |addresses: &[&str]| {
+            own.are_all_own(addresses.iter().map(|address| address.parse().expect("an address")))
+        };
+        assert!(leads(&["127.0.0.1"]) && leads(&["::1", "127.0.0.1"]));
+        assert!(!leads(&["127.0.0.1", "192.0.2.200"]) && !leads(&["192.0.2.200"]) && !leads(&[]));
     }
 
     #[actix_web::test]

@@ -214,7 +214,7 @@ fn s16_in_a_chain_the_far_end_lacks_what_it_is_not_told_and_the_middle_says_so()
 #[test]
 fn s17_a_node_that_meets_itself_under_another_name_stops_telling_itself() {
     // Node 0's only peer is a proxy that leads back to it: no comparison of names can see that.
-    let mut cluster = Cluster::prepare(2, &[]);
+    let mut cluster = Cluster::prepare(2, &[("eureka.server.peer-eureka-nodes-update-interval-ms", "50")]);
     cluster.start_node(0);
     cluster.link(0, 1).lead_to(cluster.port_of(0));
     let url = format!("127.0.0.1:{}", cluster.link(0, 1).port());
@@ -231,5 +231,10 @@ fn s17_a_node_that_meets_itself_under_another_name_stops_telling_itself() {
         2.0,
         "nothing was applied twice"
     );
-    assert_eq!(cluster.link(0, 1).batches(), 1);
+    assert_eq!(cluster.link(0, 1).items("Register"), 1);
+    // The proxy leads to another node from now on.
+    cluster.start_node(1);
+    until("it is a peer", || cluster.page(0, "/eureka/status").contains(&url));
+    cluster.register(0, "ORDERS", "i-3", 100);
+    cluster.until_shown(1, "ORDERS", "i-3", |_| true);
 }

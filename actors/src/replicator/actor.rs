@@ -77,7 +77,7 @@ impl PeerReplicatorActor {
         let link = Arc::clone(&self.link);
         let woken = async move { link.woken().await }.into_actor(self);
         ctx.spawn(woken.map(|(), actor, ctx| {
-            if actor.link.is_closed() {
+            if actor.link.has_ended() {
                 ctx.stop();
             } else {
                 actor.pump(ctx);
@@ -142,12 +142,13 @@ impl PeerReplicatorActor {
     ) {
         let identity = reply.as_ref().ok().map(|reply| reply.identity.clone());
         if identity.as_ref().is_some_and(|who| who.as_ref() == Some(self.replication.own())) {
-            tracing::warn!(
-                peer = self.link.url(),
-                "this peer is the node itself: nothing is sent to it any more"
-            );
-            self.link.close_as_itself();
-            return ctx.stop();
+            if self.link.close_to_itself() {
+                tracing::warn!(
+                    peer = self.link.url(),
+                    "this peer is the node itself: nothing is sent to it until somebody else answers there"
+                );
+            }
+            return;
         }
         if let Some(identity) = identity
             && self.link.note_identity(identity)
@@ -167,6 +168,28 @@ impl PeerReplicatorActor {
         metrics.count_settled(&self.link, &settled);
         let stamps = reply.map(|reply| reply.stamps).unwrap_or_default();
         self.act(settled, batch, &stamps, ctx);
+    }
+
+    /// Asks who answers where it was this node itself.
+    fn probe(&self, ctx: &mut Context<Self>) {
+        let Some(probe) = self.link.next_probe() else { return };
+        let now = self.replication.clock().now();
+        let clock = self.handle.shared().options.rules.stamps.read(now);
+        let sending = self.transport.send(Bytes::from(encode(&probe, now)), BatchHead::of(&probe, clock));
+        let answered = AssertUnwindSafe(sending).catch_unwind().into_actor(self);
+        ctx.spawn(answered.map(|reply, actor, ctx| {
+            // No answer, or one that is none, does not say that it is somebody else.
+            let Ok(Ok(reply)) = reply else { return };
+            let is_another = (200..300).contains(&reply.status)
+                && reply.identity.as_ref() != Some(actor.replication.own());
+            if is_another && actor.link.open_to(reply.identity) {
+                tracing::info!(
+                    peer = actor.link.url(),
+                    "somebody else answers where the node met itself: it is a peer"
+                );
+                actor.pump(ctx);
+            }
+        }));
     }
 
     /// One line when the peer begins to fail or fails in another way; the rest is in metrics and on the pages.
@@ -232,5 +255,18 @@ impl Handler<SetTransport> for PeerReplicatorActor {
 
     fn handle(&mut self, SetTransport(transport): SetTransport, _: &mut Self::Context) {
         self.transport = transport;
+    }
+}
+
+/// Asks who answers where it was this node itself; does nothing for any other peer.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Probe;
+
+impl Handler<Probe> for PeerReplicatorActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Probe, ctx: &mut Self::Context) {
+        self.probe(ctx);
     }
 }

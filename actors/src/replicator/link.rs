@@ -29,7 +29,17 @@ struct State {
     identity: Option<PeerIdentity>,
     last_success_wall_ms: Option<i64>,
     last_error: Option<PeerError>,
-    is_closed: bool,
+    sending: Sends,
+}
+
+/// Whether anything is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sends {
+    Yes,
+    /// Not as long as it is this node itself that answers.
+    NotToItself,
+    /// Never again.
+    NoMore,
 }
 
 impl PeerLink {
@@ -44,7 +54,7 @@ impl PeerLink {
             identity: None,
             last_success_wall_ms: None,
             last_error: None,
-            is_closed: false,
+            sending: Sends::Yes,
         };
         Self { url, state: Mutex::new(state), wake: Notify::new() }
     }
@@ -63,7 +73,7 @@ impl PeerLink {
     /// Changes the queue and wakes the actor.
     fn feed(&self, step: impl FnOnce(&mut PeerQueue)) {
         let mut state = self.state();
-        if !state.is_closed {
+        if state.sending == Sends::Yes {
             step(&mut state.queue);
             drop(state);
             self.wake.notify_one();
@@ -98,7 +108,7 @@ impl PeerLink {
     /// The next batch, if one should leave now, and when to ask again.
     pub(super) fn next_batch(&self, now: Now) -> (Option<Batch>, Option<u64>) {
         let mut state = self.state();
-        if state.is_closed {
+        if state.sending != Sends::Yes {
             return (None, None);
         }
         let batch = state.queue.next_batch(now.mono_ms);
@@ -116,7 +126,7 @@ impl PeerLink {
         random: &mut dyn Random,
     ) -> Settled {
         let mut state = self.state();
-        if state.is_closed {
+        if state.sending != Sends::Yes {
             return Settled::default();
         }
         match error {
@@ -151,27 +161,62 @@ impl PeerLink {
         self.state().identity.clone()
     }
 
-    /// Stops replication to what turned out to be this node itself.
-    pub(super) fn close_as_itself(&self) {
+    /// Stops replication to what turned out to be this node itself, until somebody else answers there: a balancer or an
+    /// address that moves may lead here at one time and to a peer at another. True if that is new.
+    pub(super) fn close_to_itself(&self) -> bool {
         let mut state = self.state();
-        state.is_closed = true;
-        state.peer = PeerState::Itself;
-        state.queue.give_up();
+        let is_new = state.sending == Sends::Yes;
+        if is_new {
+            state.sending = Sends::NotToItself;
+            state.peer = PeerState::Itself;
+            state.queue.give_up();
+        }
+        is_new
+    }
+
+    /// True if it was this node itself that answered.
+    #[must_use]
+    pub fn is_itself(&self) -> bool {
+        self.state().sending == Sends::NotToItself
+    }
+
+    /// A batch without items that shows who answers now; `None` unless it was this node itself.
+    pub(super) fn next_probe(&self) -> Option<Batch> {
+        let mut state = self.state();
+        (state.sending == Sends::NotToItself).then(|| state.queue.probe())
+    }
+
+    /// Starts replication again: somebody else has answered. True if that is new.
+    pub(super) fn open_to(&self, identity: Option<PeerIdentity>) -> bool {
+        let mut state = self.state();
+        let is_new = state.sending == Sends::NotToItself;
+        if is_new {
+            state.sending = Sends::Yes;
+            state.peer = PeerState::NotContacted;
+            state.identity = identity;
+        }
+        is_new
     }
 
     /// Stops replication to a peer that is no peer any more; what waited is counted as lost.
     pub fn close(&self) {
         let mut state = self.state();
-        state.is_closed = true;
+        state.sending = Sends::NoMore;
         state.queue.give_up();
         drop(state);
         self.wake.notify_one();
     }
 
-    /// True once nothing will be sent any more.
+    /// True as long as nothing is sent: it is no peer any more, or it is this node itself.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.state().is_closed
+        self.state().sending != Sends::Yes
+    }
+
+    /// True once nothing will be sent any more.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.state().sending == Sends::NoMore
     }
 
     /// Begins to empty the queue before a stop.
@@ -183,7 +228,7 @@ impl PeerLink {
     #[must_use]
     pub fn is_drained(&self) -> bool {
         let state = self.state();
-        state.is_closed || state.queue.is_drained()
+        state.sending != Sends::Yes || state.queue.is_drained()
     }
 
     /// Reads the queue, for metrics.

@@ -22,7 +22,7 @@ mod status;
 mod transport;
 mod wire;
 
-pub use actor::{PeerReplicatorActor, SetTransport};
+pub use actor::{PeerReplicatorActor, Probe, SetTransport};
 pub use adoption::adopt_draft;
 pub use identity::{ORDER_HEADER, PEER_HEADER, PeerIdentity, order_from_text, order_to_text};
 pub use link::PeerLink;

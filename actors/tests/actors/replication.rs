@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails, also inside its helpers")]
 
 use heureka_actors::metrics::EventCounter;
-use heureka_actors::replicator::{PeerIdentity, PeerReply, PeerState, PlacedStamps};
+use heureka_actors::replicator::{PeerIdentity, PeerReply, PeerState, PlacedStamps, Probe};
 use heureka_protocol::{Instance, Status};
 use heureka_registry::{ClockReading, Heartbeat, Origin, Stamp};
 
@@ -292,6 +292,48 @@ async fn s17_a_peer_that_is_the_node_itself_is_left_alone_after_the_first_batch(
     let statuses = cluster.replication.statuses();
     assert_eq!((statuses[0].state, statuses[0].queued_instances), (PeerState::Itself, 0));
     assert!(statuses[1].is_heureka);
+}
+
+#[actix::test]
+async fn s17_what_was_the_node_itself_is_a_peer_as_soon_as_somebody_else_answers_there() {
+    let cluster = Cluster::new(1);
+    let is = |node: &str| Plan::Says(PeerIdentity { node: node.to_owned(), epoch: 1 });
+    cluster.peers[0].plan([
+        is("me"),
+        is("me"),
+        Plan::Status(503),
+        Plan::Unreachable,
+        Plan::Panic,
+        is("other"),
+    ]);
+    register(&cluster, "i-1", Origin::Client).await;
+    pass(60_000).await;
+    register(&cluster, "i-2", Origin::Client).await;
+    // Each time the list of peers is made: itself, a balancer without anybody behind it, nobody, a fault.
+    for asked in 2..=5 {
+        cluster.senders[0].do_send(Probe);
+        pass(60_000).await;
+        assert_eq!(cluster.peers[0].received().len(), asked);
+        assert_eq!(cluster.replication.statuses()[0].state, PeerState::Itself);
+    }
+    cluster.senders[0].do_send(Probe);
+    pass(1_000).await;
+    assert_ne!(cluster.replication.statuses()[0].state, PeerState::Itself);
+    register(&cluster, "i-3", Origin::Client).await;
+    pass(1_000).await;
+    cluster.senders[0].do_send(Probe);
+    pass(1_000).await;
+    assert_eq!(cluster.peers[0].items(), ["Register i-1", "Register i-3"]);
+    let received = cluster.peers[0].received();
+    assert!(received[1..6].iter().all(|probe| probe.body == r#"{"replicationList":[]}"#));
+    let numbers: Vec<u64> = received.iter().map(|batch| batch.head.order.number).collect();
+    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+    assert_eq!(received.len(), 7, "who is a peer is not asked who it is");
+    // It may be the node itself again.
+    cluster.peers[0].plan([is("me")]);
+    register(&cluster, "i-4", Origin::Client).await;
+    pass(1_000).await;
+    assert_eq!(cluster.replication.statuses()[0].state, PeerState::Itself);
 }
 
 #[actix::test]

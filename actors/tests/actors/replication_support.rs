@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use actix::Actor;
+use actix::{Actor, Addr};
 use bytes::Bytes;
 use heureka_actors::replicator::{
     BatchHead, PeerIdentity, PeerLink, PeerReplicatorActor, PeerReply, PeerTransport, PlacedStamps,
@@ -129,6 +129,7 @@ pub struct Cluster {
     pub replication: Arc<Replication>,
     pub peers: Vec<Arc<FakePeer>>,
     pub links: Vec<Arc<PeerLink>>,
+    pub senders: Vec<Addr<PeerReplicatorActor>>,
 }
 
 impl Cluster {
@@ -145,12 +146,12 @@ impl Cluster {
         let Running { handle, .. } = start(clock.clone(), options, sinks, 7);
         handle.open_for_traffic(StartedFrom::Nothing);
         actix::spawn(replication.clone().carry_renewals());
-        let (mut peers, mut links) = (Vec::new(), Vec::new());
+        let (mut peers, mut links, mut senders) = (Vec::new(), Vec::new(), Vec::new());
         for n in 0..peer_count {
             let peer = FakePeer::new(clock.clone());
             let link = Arc::new(PeerLink::new(format!("http://peer-{n}/eureka/"), settings, 0));
             let limits = Limits::default();
-            PeerReplicatorActor::new(
+            let sender = PeerReplicatorActor::new(
                 replication.clone(),
                 link.clone(),
                 peer.clone(),
@@ -159,11 +160,12 @@ impl Cluster {
                 u64::try_from(n).unwrap(),
             )
             .start();
+            senders.push(sender);
             peers.push(peer);
             links.push(link);
         }
         replication.set_links(links.clone());
-        Self { handle, replication, peers, links }
+        Self { handle, replication, peers, links, senders }
     }
 }
 

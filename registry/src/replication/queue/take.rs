@@ -192,11 +192,21 @@ impl PeerQueue {
         (items, waited_ms)
     }
 
+    /// A batch without items, to see who answers. Nothing waits for it: it need not be settled.
+    pub fn probe(&mut self) -> Batch {
+        self.next_batch += 1;
+        Batch { order: self.order_of(self.next_batch), items: [].into(), waited_ms: [].into() }
+    }
+
+    fn order_of(&self, number: u64) -> BatchOrder {
+        let oldest = self.flights.first_key_value().map_or(number, |(oldest, _)| *oldest);
+        BatchOrder { link: self.link, number, oldest }
+    }
+
     fn launch(&mut self, items: Vec<Item>, waited_ms: Vec<u64>, has_suspects: bool) -> Batch {
         self.next_batch += 1;
         let number = self.next_batch;
-        let oldest = self.flights.first_key_value().map_or(number, |(oldest, _)| *oldest);
-        let order = BatchOrder { link: self.link, number, oldest };
+        let order = self.order_of(number);
         let batch = Batch { order, items: items.into(), waited_ms: waited_ms.into() };
         self.flights.insert(number, Flight { items: Arc::clone(&batch.items), has_suspects });
         batch
