@@ -23,6 +23,8 @@ pub struct Editor<'e> {
     pub seen: &'e SeenTable,
     /// Tells those apart.
     pub recovered: Option<RecoveredMark>,
+    /// True if the store in use lacks changes: what stands in it may be older than what is given here.
+    pub is_behind: bool,
     /// How long tombstones live.
     pub life: TombstoneLife,
     /// This moment.
@@ -99,7 +101,7 @@ impl Editor<'_> {
         for ((app, id), stored, until_mono_ms) in &leftovers.tombstones {
             let Some(key) = Key::Tombstone(Name { app, id }).to_bytes() else { continue };
             self.deadlines.set(&key, *until_mono_ms);
-            if !(self.is_stored)(&key) {
+            if self.is_behind || !(self.is_stored)(&key) {
                 edits.extend(put(key, stored));
             }
         }

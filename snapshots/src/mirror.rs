@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::limited::caught;
 use crate::room;
 use crate::seal::Index;
-use crate::store::{Batch, OpenStore, Operation, Store, StoreError};
+use crate::store::{Batch, OpenStore, Operation, Store, StoreError, Visitor};
 use crate::stored::{StoredMeta, to_payload};
 
 /// A change of one key.
@@ -69,11 +69,12 @@ impl Mirror {
     ///
     /// # Errors
     /// If the store refuses.
-    pub fn reopened(self, folder: &DataFolder, opener: &dyn OpenStore) -> Result<Self, StoreError> {
-        let Self { name, store, index, meta, batch, .. } = self;
+    pub fn reopen(&mut self, folder: &DataFolder, opener: &dyn OpenStore) -> Result<(), StoreError> {
+        let store = std::mem::replace(&mut self.store, Box::new(Closed));
         guarded("close", || store.close())?;
-        let store = guarded("open", || opener.open(&folder.store_path(name)))?;
-        Ok(Self { name, store, index, meta, batch, written_bytes: 0 })
+        self.store = guarded("open", || opener.open(&folder.store_path(self.name)))?;
+        self.written_bytes = 0;
+        Ok(())
     }
 
     /// Takes in changes that belong together; commits first if they do not fit into the batch any more. Returns how many
@@ -194,6 +195,45 @@ impl Mirror {
     /// If they cannot be measured.
     pub fn size_on_disk(&self) -> Result<u64, StoreError> {
         guarded("measure", || self.store.size_on_disk())
+    }
+}
+
+/// What is left of a store that did not open again.
+struct Closed;
+
+impl Closed {
+    fn refusal<T>() -> Result<T, StoreError> {
+        Err(StoreError::new("use", "it did not open again"))
+    }
+}
+
+impl Store for Closed {
+    fn get(&self, _: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        Self::refusal()
+    }
+
+    fn visit(&self, _: &[u8], _: &[u8], _: &mut Visitor<'_>) -> Result<(), StoreError> {
+        Self::refusal()
+    }
+
+    fn apply(&mut self, _: Batch) -> Result<(), StoreError> {
+        Self::refusal()
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        Self::refusal()
+    }
+
+    fn free_bytes(&self) -> Result<u64, StoreError> {
+        Self::refusal()
+    }
+
+    fn size_on_disk(&self) -> Result<u64, StoreError> {
+        Self::refusal()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), StoreError> {
+        Self::refusal()
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Rewrite {
     is_from_records: bool,
     /// What has changed since the records were taken: newer than they are.
     changed: HashSet<Owner, RandomState>,
+    /// Keys that have changed while a store that lacks changes is copied: newer than what stands there.
+    edited: HashSet<Vec<u8>, RandomState>,
 }
 
 struct Cursor {
@@ -58,6 +60,7 @@ impl Rewrite {
             records: records.map(Vec::into_iter),
             is_from_records,
             changed: HashSet::default(),
+            edited: HashSet::default(),
         }
     }
 
@@ -73,12 +76,23 @@ impl Rewrite {
         }
     }
 
+    /// Takes note of keys that were written to the new store. The one in use gets them too, unless it lacks changes.
+    pub fn note_edits(&mut self, edits: &[Edit]) {
+        if self.is_from_records && self.copy.is_some() {
+            let key = |edit: &Edit| match edit {
+                Edit::Put { key, .. } | Edit::Remove { key } => key.clone(),
+            };
+            self.edited.extend(edits.iter().map(key));
+        }
+    }
+
     /// True if nothing is left to copy.
     pub const fn is_exhausted(&self) -> bool {
         self.copy.is_none() && self.records.is_none()
     }
 
-    /// Copies the next slice from the store in use. Everything staged there must have been committed.
+    /// Copies the next slice from the store in use. Everything staged there must have been committed; what it
+    /// does not get since it lacks changes is left as it is.
     ///
     /// # Errors
     /// If a store refuses or the one in use is damaged.
@@ -96,7 +110,12 @@ impl Rewrite {
             _ => self.copy = None,
         }
         for edit in slice.edits {
-            self.target.stage(&[edit], wall_ms)?;
+            if !matches!(&edit, Edit::Put { key, .. } if self.edited.contains(key)) {
+                self.target.stage(&[edit], wall_ms)?;
+            }
+        }
+        if self.copy.is_none() {
+            self.edited = HashSet::default();
         }
         // Batches are counted in keys; so large ones must not gather in memory.
         if slice.bytes >= SLICE_BYTES { self.target.commit(wall_ms) } else { Ok(()) }

@@ -10,6 +10,7 @@ use crate::key::Kind;
 use crate::mirror::Mirror;
 use crate::news::News;
 use crate::rewrite::{ALL_KINDS, BESIDE_RECORDS, Rewrite, make_target, reach};
+use crate::room;
 use crate::seen_table::SeenTable;
 use crate::store::StoreError;
 use crate::stored::StoredTombstone;
@@ -17,6 +18,9 @@ use crate::writer::Writer;
 
 /// The store is measured this often: until then it grows unseen, by a megabyte a second if 500 instances register.
 const MEASURE_INTERVAL_MS: u64 = 5_000;
+
+/// A fresh store takes at most so many times the bytes of its keys and values.
+const FRESH_FACTOR: u64 = 3;
 
 impl Writer {
     /// Takes all records of the registry, and the cancels that it remembers, to write the store anew from them. Changes that
@@ -41,7 +45,9 @@ impl Writer {
         };
         let leftovers = self.leftovers.get_or_insert_default();
         leftovers.tombstones = cancels.into_iter().map(stored).collect();
-        let begun = self.begin_rewrite(kinds, Some(records), now);
+        let live_bytes = self.current.as_ref().map_or(0, |current| current.index().live_bytes());
+        let begun =
+            self.require_room_beside(live_bytes).and_then(|()| self.begin_rewrite(kinds, Some(records), now));
         if self.settle(begun, now).is_ok() {
             self.needs_records = false;
         }
@@ -60,6 +66,12 @@ impl Writer {
         let target = make_target(folder, &*self.place.opener, identity, now.wall_ms)?;
         self.rewrite = Some(Rewrite::new(target, kinds, records));
         Ok(())
+    }
+
+    /// Refuses to make a second store with so many bytes if there is no room for it.
+    fn require_room_beside(&self, live_bytes: u64) -> Result<(), StoreError> {
+        let needed_bytes = live_bytes.saturating_mul(FRESH_FACTOR).saturating_add(room::RESERVE_BYTES);
+        room::require("make", self.place.opener.free_bytes(&self.place.path)?, needed_bytes)
     }
 
     pub(crate) fn go_on_with_rewrite(&mut self, now: Now) -> Result<(), StoreError> {
@@ -95,8 +107,11 @@ impl Writer {
         target.flush()?;
         reach(folder, Step::StoreComplete)?;
         folder.point_to(target.name()).map_err(|error| StoreError::new("exchange", error))?;
-        let before_bytes = self.current.take().map(|old| old.size_on_disk().unwrap_or(0));
-        folder.remove_all_but(&[target.name()]);
+        let name = target.name();
+        let old = self.current.replace(target);
+        let before_bytes = old.map(|old| old.size_on_disk().unwrap_or(0));
+        folder.remove_all_but(&[name]);
+        let Some(target) = &self.current else { return Ok(()) };
         let after_bytes = target.size_on_disk()?;
         self.growth.note_rewritten(after_bytes, target.index().live_bytes(), target.written_bytes());
         self.stats.disk_bytes = after_bytes;
@@ -105,7 +120,6 @@ impl Writer {
             self.stats.rewrites += 1;
             self.news.push(News::Rewritten { before_bytes, after_bytes });
         }
-        self.current = Some(target);
         Ok(())
     }
 
@@ -122,8 +136,11 @@ impl Writer {
         let live_bytes = current.index().live_bytes();
         let is_too_large = self.growth.is_too_large(self.stats.disk_bytes, live_bytes, changes);
         if is_too_large && self.rewrite.is_none() && !self.needs_records {
-            // If it fails, perhaps for want of room for two stores, the next attempt waits until this one has grown again.
+            // Without room for two stores, or if it fails, the next attempt waits until this one has grown again.
             self.growth.note_fresh(self.stats.disk_bytes);
+            if self.require_room_beside(live_bytes).is_err() {
+                return Ok(());
+            }
             self.begin_rewrite(ALL_KINDS, None, now)?;
         }
         Ok(())

@@ -160,7 +160,16 @@ impl Writer {
     /// True if a round would write. Otherwise changes should wait where they are.
     #[must_use]
     pub const fn is_ready(&self) -> bool {
-        self.is_open && (self.current.is_some() || self.rewrite.is_some())
+        let is_made_good = match &self.rewrite {
+            Some(rewrite) => rewrite.is_from_records() || !self.needs_records,
+            None => self.current.is_some() && !self.needs_records,
+        };
+        self.is_open && is_made_good
+    }
+
+    /// True if the store in use lacks changes. Until another one takes its place it stays as it is: old but whole.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.needs_records || self.rewrite.as_ref().is_some_and(Rewrite::is_from_records)
     }
 
     /// True if rounds should follow each other without a pause.
@@ -199,7 +208,9 @@ impl Writer {
         let leftovers = self.leftovers.take();
         let result = self.try_round(leftovers.as_ref(), latest, now);
         match result {
-            Ok(()) => self.note_success(),
+            // A rewrite that makes good what the store in use lacks has not succeeded before its end.
+            Ok(()) if !self.is_behind() => self.note_success(),
+            Ok(()) => {}
             Err(_) => self.leftovers = leftovers,
         }
         self.settle(result, now)
@@ -211,11 +222,6 @@ impl Writer {
         latest: &[(Owner, Latest)],
         now: Now,
     ) -> Result<(), StoreError> {
-        if self.needs_records
-            && let Some(current) = &mut self.current
-        {
-            current.set_opened(false);
-        }
         if let Some(leftovers) = leftovers {
             self.give_memory_back()?;
             self.write_leftovers(leftovers, now)?;
@@ -265,19 +271,21 @@ impl Writer {
     }
 
     /// Ends the writer: it holds neither store nor folder afterwards. `is_complete` says that everything that waited was
-    /// given to a last round; otherwise the next start does not call this one clean.
+    /// given to a last round. True if the store then equals the registry; otherwise the next start does not call this one
+    /// clean.
     ///
     /// # Errors
     /// If the last changes may be lost; the next start does not call this one clean then either.
-    pub fn close(&mut self, is_complete: bool, now: Now) -> Result<(), StoreError> {
-        let is_following = is_complete && !self.needs_records && self.problem.is_none();
+    pub fn close(&mut self, is_complete: bool, now: Now) -> Result<bool, StoreError> {
+        let is_behind = self.is_behind();
+        let is_following = is_complete && !is_behind && self.problem.is_none() && self.current.is_some();
         self.rewrite = None;
         let closed = match self.current.take() {
-            Some(current) if self.is_open => current.close(is_following, now.wall_ms),
+            Some(current) if self.is_open && !is_behind => current.close(is_following, now.wall_ms),
             _ => Ok(()),
         };
         self.folder = None;
-        closed
+        closed.map(|()| is_following)
     }
 
     /// News since the last call, for the log.
@@ -305,22 +313,20 @@ impl Writer {
 
     /// sled keeps a copy of most of what was read or written, twice the bytes of the records and whatever its cache is told
     /// to hold. Opening the store again ends that; it takes some milliseconds, also if the store is large. Without
-    /// room on the disk the store stays open, since it may not open again.
+    /// room on the disk the store stays open, since it may not open again. Everything must have been committed.
     fn give_memory_back(&mut self) -> Result<(), StoreError> {
         if let Some(folder) = &self.folder
             && self.place.opener.free_bytes(folder.path())? >= room::needed_for(0)
-            && let Some(current) = self.current.take()
+            && let Some(current) = &mut self.current
         {
-            self.current = Some(current.reopened(folder, &*self.place.opener)?);
+            current.reopen(folder, &*self.place.opener)?;
         }
         Ok(())
     }
 
     fn write_leftovers(&mut self, leftovers: &Leftovers, now: Now) -> Result<(), StoreError> {
-        let targets = self.rewrite.as_mut().map(|rewrite| &mut rewrite.target);
-        for mirror in self.current.iter_mut().chain(targets) {
-            mirror.set_running(&self.identity);
-        }
+        let identity = self.identity.clone();
+        self.mirrors().for_each(|mirror| mirror.set_running(&identity));
         let edits = self.with_editor(now, |editor| editor.edits_of_leftovers(leftovers));
         edits.iter().try_for_each(|edit| self.stage(std::slice::from_ref(edit), now))
     }
@@ -350,6 +356,7 @@ impl Writer {
     }
 
     fn with_editor<R>(&mut self, now: Now, work: impl FnOnce(&mut Editor<'_>) -> R) -> R {
+        let is_behind = self.is_behind();
         let (current, target) = (&self.current, self.rewrite.as_ref().map(|rewrite| &rewrite.target));
         let is_stored = |key: &[u8]| current.iter().chain(target).any(|mirror| mirror.index().contains(key));
         work(&mut Editor {
@@ -357,13 +364,19 @@ impl Writer {
             deadlines: &mut self.deadlines,
             seen: &self.seen,
             recovered: self.recovered,
+            is_behind,
             life: self.settings.tombstones,
             now,
         })
     }
 
+    /// The stores that follow the registry.
     fn mirrors(&mut self) -> impl Iterator<Item = &mut Mirror> {
-        self.current.iter_mut().chain(self.rewrite.as_mut().map(|rewrite| &mut rewrite.target))
+        let is_behind = self.is_behind();
+        self.current
+            .iter_mut()
+            .filter(move |_| !is_behind)
+            .chain(self.rewrite.as_mut().map(|rewrite| &mut rewrite.target))
     }
 
     fn stage(&mut self, edits: &[Edit], now: Now) -> Result<(), StoreError> {
@@ -372,6 +385,9 @@ impl Writer {
             oversized = mirror.stage(edits, now.wall_ms)?;
         }
         self.stats.oversized += oversized;
+        if let Some(rewrite) = &mut self.rewrite {
+            rewrite.note_edits(edits);
+        }
         Ok(())
     }
 

@@ -347,9 +347,12 @@ impl Handler<Stop> for SnapshotActor {
         is_written &= !self.has_more_to_do();
         let now = self.handle.shared().clock.now();
         match (is_written, self.writer.close(is_written, now)) {
-            (true, Ok(())) => tracing::info!("the snapshot is complete"),
+            (_, Ok(true)) => tracing::info!("the snapshot is complete"),
             (_, Err(error)) => tracing::warn!(%error, "the last changes are not in the snapshot"),
-            (false, Ok(())) => {
+            (true, Ok(false)) => {
+                tracing::warn!("the snapshot is not complete: the next start gives its last whole state")
+            }
+            (false, Ok(false)) => {
                 tracing::warn!(
                     waiting = self.backlog.len(),
                     "the last changes are not in the snapshot: no time is left"

@@ -183,20 +183,3 @@ fn too_many_waiting_changes_are_made_good_from_the_registry() {
     world.restart();
     assert_eq!(world.picture().ids(), ids);
 }
-
-#[test]
-fn a_crash_before_the_loss_was_made_good_gives_nothing_rather_than_something_wrong() {
-    let mut world = World::following();
-    world.register(instance("SHOP", "cancelled"));
-    world.round();
-    world.pending = heureka_snapshots::pending::Pending::with_limit(1);
-    world.register(instance("SHOP", "a"));
-    world.cancel("SHOP", "cancelled");
-    // The actor has noticed, but the records have not come yet.
-    let (now, taken) = (world.now, world.pending.take());
-    world.writer().note_incomplete();
-    world.writer().round(&taken, now).unwrap();
-    world.crash();
-    world.start();
-    assert_eq!((world.outcome(), world.picture().ids().len()), ("nothing_kept", 0));
-}

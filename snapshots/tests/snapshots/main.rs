@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails, also inside its helpers")]
 
+mod behind;
 mod clocks;
 mod failures;
 mod format;

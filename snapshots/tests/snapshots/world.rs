@@ -261,6 +261,11 @@ impl World {
         }
     }
 
+    /// Rounds until one of them leaves a rewrite under way, or fails.
+    pub fn try_round_until_busy(&mut self) {
+        while self.tick() && !self.writer().has_more_to_do() && self.writer().wants_records() {}
+    }
+
     fn tick(&mut self) -> bool {
         let now = self.now;
         let writer = self.writer.as_mut().unwrap();
