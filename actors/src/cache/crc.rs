@@ -53,13 +53,7 @@ pub fn join(first: u32, second: u32, second_shift: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::Crc;
-
-    fn crc(bytes: &[u8]) -> u32 {
-        let mut crc = Crc::new();
-        crc.update(bytes);
-        crc.sum()
-    }
+    use crc32fast::hash as crc;
 
     #[test]
     fn joined_crc_equals_the_crc_of_the_whole_for_every_cut() {
