@@ -44,7 +44,7 @@ impl Editor<'_> {
         match latest {
             Latest::Present(record) => self.present(record, keys, &mut edits),
             Latest::Cancelled(cancelled) => self.cancelled(cancelled, keys, &mut edits),
-            Latest::Evicted => self.gone(keys, &mut edits),
+            Latest::Evicted => self.evicted(keys, &mut edits),
         }
         Some(edits)
     }
@@ -74,6 +74,13 @@ impl Editor<'_> {
         let until_mono_ms = at_mono_ms.saturating_add(self.life.of_lease(record.lease.duration_ms));
         self.deadlines.set(&keys.tombstone, until_mono_ms);
         edits.extend(put(keys.tombstone.clone(), &stored));
+        self.gone(keys, edits);
+    }
+
+    /// It was alive, so whatever was cancelled before is over; an eviction leaves no tombstone.
+    fn evicted(&mut self, keys: Keys, edits: &mut Vec<Edit>) {
+        self.deadlines.clear(&keys.tombstone);
+        self.remove(keys.tombstone.clone(), edits);
         self.gone(keys, edits);
     }
 
