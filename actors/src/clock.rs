@@ -1,5 +1,7 @@
 //! The one place that asks what time it is.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use heureka_registry::Now;
@@ -19,7 +21,7 @@ pub struct Clock {
 enum Wall {
     System,
     /// Moves with the monotonic clock from a fixed start, milliseconds since the epoch.
-    From(i64),
+    From(Arc<AtomicI64>),
 }
 
 impl Clock {
@@ -32,16 +34,23 @@ impl Clock {
     /// A wall clock that starts at a fixed time and moves with tokio's clock, for tests.
     #[must_use]
     pub fn starting_at(wall_ms: i64) -> Self {
-        Self { started: Instant::now(), wall: Wall::From(wall_ms) }
+        Self { started: Instant::now(), wall: Wall::From(Arc::new(AtomicI64::new(wall_ms))) }
+    }
+
+    /// Sets the wall clock of a test forward, or back. The machine's is left alone.
+    pub fn set_wall_by(&self, ms: i64) {
+        if let Wall::From(start_ms) = &self.wall {
+            start_ms.fetch_add(ms, Ordering::Relaxed);
+        }
     }
 
     /// This moment on both clocks.
     #[must_use]
     pub fn now(&self) -> Now {
         let elapsed_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX / 2);
-        let wall_ms = match self.wall {
+        let wall_ms = match &self.wall {
             Wall::System => system_wall_ms(),
-            Wall::From(start_ms) => start_ms.saturating_add_unsigned(elapsed_ms),
+            Wall::From(start_ms) => start_ms.load(Ordering::Relaxed).saturating_add_unsigned(elapsed_ms),
         };
         Now { mono_ms: MONO_START_MS + elapsed_ms, wall_ms }
     }

@@ -106,6 +106,13 @@ impl fmt::Display for LoadReport {
             Some(false) => f.write_str("; the last run crashed")?,
             None => {}
         }
+        let RestoreCounts { too_old, ended, .. } = self.counts;
+        if too_old > 0 && self.outcome == Outcome::Warm {
+            write!(f, "; {too_old} instances were left out: no sign of life of them is young enough")?;
+        }
+        if ended > 0 {
+            write!(f, "; {ended} were left out: their leases had ended, or they were cancelled")?;
+        }
         if self.bad_records > 0 {
             write!(f, "; {} damaged records were skipped", self.bad_records)?;
         }

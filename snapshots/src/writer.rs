@@ -188,6 +188,18 @@ impl Writer {
         self.is_open && self.needs_records && self.folder.is_some() && is_usable && !is_under_way
     }
 
+    /// The wall clock was set: the next round says when the store was saved, also if nothing else has changed.
+    pub const fn note_clock_set(&mut self) {
+        self.last_commit_mono_ms = 0;
+    }
+
+    /// Gives up a rewrite that only makes a store smaller that is whole: there is no time left for it.
+    pub fn give_up_needless_rewrite(&mut self) {
+        if self.current.is_some() && !self.needs_records {
+            self.rewrite.take_if(|rewrite| !rewrite.is_from_records());
+        }
+    }
+
     /// Changes were lost on their way here. The store is not believed any more until it has been written anew.
     pub fn note_incomplete(&mut self) {
         if !self.needs_records {

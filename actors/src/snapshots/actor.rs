@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix::prelude::*;
 use heureka_protocol::{AppName, InstanceId};
-use heureka_registry::{Record, Tombstone};
+use heureka_registry::{Now, Record, Tombstone};
 use heureka_snapshots::backlog::Backlog;
 use heureka_snapshots::contents::Owner;
 use heureka_snapshots::restore::Leftovers;
@@ -32,6 +32,8 @@ const PAUSE_FACTOR: u32 = 4;
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest wait for the last round and the close at a stop. A disk that hangs must not keep the process alive.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
+/// The wall clock was set if it is so far from where it should be since the last round.
+const CLOCK_LEAP_MS: u64 = 5_000;
 /// Time that a stop gives to what waits and to a rewrite under way: enough for several hundred thousand instances.
 const LAST_ROUNDS_TIME: Duration = Duration::from_secs(5);
 
@@ -74,7 +76,10 @@ pub struct SnapshotActor {
     next_round: Option<(Instant, SpawnHandle)>,
     /// No round before, not even an urgent one: the last one was long.
     not_before: Instant,
+    /// The records of the registry are being asked for. Nothing is written meanwhile: it would be newer than they are.
     is_fetching: bool,
+    /// The wall clock minus the monotonic one in the last round.
+    clock_offset_ms: i64,
 }
 
 /// The running actor, to be stopped at the end.
@@ -127,6 +132,7 @@ impl SnapshotActor {
             place: start.place.clone(),
             identity: start.identity.clone(),
             writer: Writer::new(options.writer, start),
+            clock_offset_ms: clock_offset_ms(handle.shared().clock.now()),
             snapshots,
             handle,
             options,
@@ -159,6 +165,7 @@ impl SnapshotActor {
     /// One round, then whatever it asks for.
     fn round(&mut self, ctx: &mut Context<Self>) {
         let started = Instant::now();
+        self.follow_clock();
         self.write();
         let worked = started.elapsed();
         self.not_before = Instant::now() + worked;
@@ -172,7 +179,19 @@ impl SnapshotActor {
     }
 
     fn has_more_to_do(&self) -> bool {
-        self.writer.has_more_to_do() || (self.writer.is_ready() && !self.backlog.is_empty())
+        let is_behind = self.writer.is_ready() && !self.backlog.is_empty();
+        !self.is_fetching && (self.writer.has_more_to_do() || is_behind)
+    }
+
+    /// Times in the store are those of the wall clock. If that was set, those of the living are written anew at once, or a
+    /// start soon after would take them for long gone.
+    fn follow_clock(&mut self) {
+        let offset_ms = clock_offset_ms(self.handle.shared().clock.now());
+        let leap_ms = offset_ms.abs_diff(std::mem::replace(&mut self.clock_offset_ms, offset_ms));
+        if leap_ms > CLOCK_LEAP_MS {
+            self.sweep();
+            self.writer.note_clock_set();
+        }
     }
 
     /// Lets the writer write the next of what waits. False if it could not.
@@ -192,7 +211,7 @@ impl SnapshotActor {
         if self.snapshots.pending().is_incomplete() {
             self.writer.note_incomplete();
         }
-        if !self.writer.is_ready() {
+        if self.is_fetching || !self.writer.is_ready() {
             return false;
         }
         if self.backlog.len() < BACKLOG_MAX {
@@ -280,6 +299,10 @@ impl SnapshotActor {
     }
 }
 
+fn clock_offset_ms(now: Now) -> i64 {
+    now.wall_ms.saturating_sub(i64::try_from(now.mono_ms).unwrap_or(i64::MAX))
+}
+
 type Known = (Vec<Arc<Record>>, Vec<(Owner, Tombstone)>);
 
 /// The records and the remembered cancels of all applications, each as it is after every change that its actor has sent
@@ -340,11 +363,13 @@ impl Handler<Stop> for SnapshotActor {
 
     fn handle(&mut self, _: Stop, ctx: &mut Self::Context) {
         let started = Instant::now();
+        self.writer.give_up_needless_rewrite();
         let mut is_written = self.write();
         while is_written && self.has_more_to_do() && started.elapsed() < LAST_ROUNDS_TIME {
             is_written = self.write();
         }
         is_written &= !self.has_more_to_do();
+        self.sweep();
         let now = self.handle.shared().clock.now();
         match (is_written, self.writer.close(is_written, now)) {
             (_, Ok(true)) => tracing::info!("the snapshot is complete"),
@@ -361,5 +386,58 @@ impl Handler<Stop> for SnapshotActor {
         }
         self.tell();
         ctx.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use heureka_protocol::Instance;
+    use heureka_registry::{Origin, StartedFrom};
+    use heureka_snapshots::failure_points::NoFailures;
+    use heureka_snapshots::lock_file::Holder;
+    use heureka_snapshots::memory_store::MemoryDisk;
+    use heureka_snapshots::opening::{Opening, open};
+    use heureka_snapshots::restore::RestoreRules;
+
+    use super::*;
+    use crate::{Clock, Options, Placement, Running, start};
+
+    fn actor(place: Place) -> SnapshotActor {
+        let clock = Clock::starting_at(1_700_000_000_000);
+        let opening = Opening {
+            place,
+            rules: RestoreRules { max_age_ms: 3_600_000, orphan_ttl_ms: 3_600_000 },
+            time_limit: Duration::from_secs(60),
+            new_node_id: "node".into(),
+            software: "test".into(),
+        };
+        let opened = open(opening, clock.now()).expect("nobody else");
+        let snapshots = Snapshots::new(opened.report, opened.recovered, 1_000);
+        let options = Options { placement: Placement::OneArbiter, ..Options::default() };
+        let Running { handle, .. } = start(clock, options, vec![snapshots.clone()], 7);
+        handle.open_for_traffic(StartedFrom::Nothing);
+        SnapshotActor::new(snapshots, opened.start, handle, SnapshotOptions::default())
+    }
+
+    #[actix::test]
+    async fn nothing_is_written_while_the_registry_is_asked_for_all_records() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut actor = actor(Place {
+            path: dir.path().join("data"),
+            holder: Holder { pid: 1, host: "test".into(), started_wall_ms: 0 },
+            opener: Arc::new(MemoryDisk::new()),
+            failure_points: Arc::new(NoFailures),
+        });
+        assert!(actor.write());
+        // Records that are fetched now are older than this one, and must not be written over it.
+        actor.is_fetching = true;
+        let instance = Instance::with_defaults(AppName::new("SHOP"), "a".into(), "host.example", "192.0.2.1");
+        actor.handle.register(instance, Origin::Client).await.expect("registered");
+        assert!(!actor.write() && !actor.has_more_to_do());
+        let waiting = |actor: &SnapshotActor| actor.snapshots.status(0).waiting + actor.backlog.len();
+        assert_eq!((actor.writer.stats().counts.instances, waiting(&actor)), (0, 1));
+        actor.is_fetching = false;
+        assert!(actor.write());
+        assert_eq!((actor.writer.stats().counts.instances, waiting(&actor)), (1, 0));
     }
 }

@@ -181,6 +181,36 @@ async fn a_node_that_stops_comes_back_as_it_was() {
     assert!(!life.snapshots.is_recovered(&record));
 }
 
+const THREE_HOURS_MS: i64 = 3 * 3_600_000;
+
+#[actix::test]
+async fn a_wall_clock_that_is_set_forward_costs_no_instance() {
+    come_back_after_the_clock_was_set_by(THREE_HOURS_MS).await;
+}
+
+#[actix::test]
+async fn a_wall_clock_that_is_set_back_costs_no_instance() {
+    come_back_after_the_clock_was_set_by(-THREE_HOURS_MS).await;
+}
+
+async fn come_back_after_the_clock_was_set_by(ms: i64) {
+    let home = Home::new();
+    let life = home.start();
+    life.open();
+    life.register("SHOP", "a").await;
+    pass(5_000).await;
+    home.clock.set_wall_by(ms);
+    life.handle.renew("SHOP", "a", Heartbeat::default(), Origin::Client).await.expect("an answer");
+    // Long before signs of life are written anyway, and before the store says again that it is there.
+    pass(1_001).await;
+    let age_ms = home.clock.now().wall_ms - life.snapshots.status(0).writer.saved_wall_ms;
+    assert!((0..=2_000).contains(&age_ms), "after a crash now the snapshot is {age_ms} ms old");
+    life.stop().await;
+    let life = home.start();
+    let report = life.snapshots.status(0).report;
+    assert_eq!((report.counts.instances, report.counts.too_old), (1, 0), "{report}");
+}
+
 #[actix::test]
 async fn a_disk_that_fails_holds_nobody_up_and_is_made_good() {
     let home = Home::new();
