@@ -69,7 +69,7 @@ fn a_grown_store_is_exchanged_while_changes_go_on() {
 #[test]
 fn a_rewrite_that_only_saves_room_does_not_hold_up_a_stop() {
     let mut world = grown();
-    assert!(world.try_round() && world.writer().has_more_to_do());
+    assert!(busy_round(&mut world, 0) && world.writer().has_more_to_do());
     world.writer().give_up_needless_rewrite();
     assert!(!world.writer().has_more_to_do());
     let before = world.picture();
