@@ -10,7 +10,6 @@ use actix_web::web;
 use heureka_actors::replicator::{PeerState, PeerStatus, Replication};
 use heureka_actors::snapshots::{RunningSnapshots, Snapshots};
 use heureka_actors::{ChangeSink, Clock, Handle, Options, Running};
-use heureka_config::settings::ServiceUrl;
 use heureka_config::{Loaded, Settings};
 use heureka_protocol::{AppName, DataCenter, Instance, LeaseInfo, Metadata, Port, Status};
 use heureka_registry::StartedFrom;
@@ -28,6 +27,7 @@ use crate::options::actor_options;
 use crate::peers::copy_metrics::CopyMetrics;
 use crate::peers::current::CurrentSource;
 use crate::peers::directory::PeerUrls;
+use crate::peers::group_words::GroupWords;
 use crate::peers::list_metrics::PeerListMetrics;
 use crate::peers::source::{PeerSource, source_of};
 use crate::peers::start_copy::StartCopy;
@@ -49,6 +49,8 @@ pub struct Node {
     pub snapshots: Option<Arc<Snapshots>>,
     /// Auto-scaling groups; `None` if they do not exist here.
     pub groups: Option<Arc<Groups>>,
+    /// What the peers are told of them.
+    pub group_words: Arc<GroupWords>,
     /// Other regions.
     pub regions: Arc<Regions>,
     /// Metrics of the HTTP edge.
@@ -102,8 +104,10 @@ impl Node {
             snapshots.register_metrics(&registry.shared().clock, eureka);
         }
         let regions = Arc::new(Regions::new(&settings.registry.regions));
+        let group_words = Arc::<GroupWords>::default();
         if let Some(groups) = &groups {
             groups.register_metrics(eureka);
+            group_words.register_metrics(eureka);
         }
         regions.register_metrics(&registry.shared().clock, eureka);
         let mono_ms = registry.shared().clock.now().mono_ms;
@@ -126,6 +130,7 @@ impl Node {
             replication,
             snapshots,
             groups,
+            group_words,
             regions,
         }
     }
@@ -157,10 +162,10 @@ impl Node {
         let _ = self.peer_list.set(list);
     }
 
-    /// URLs of the peers, with credentials.
+    /// URLs of the peers, with credentials, once there is a list.
     #[must_use]
-    pub fn peer_service_urls(&self) -> Vec<ServiceUrl> {
-        self.peer_list.get().map(PeerUrls::all).unwrap_or_default()
+    pub fn peer_list(&self) -> Option<PeerUrls> {
+        self.peer_list.get().cloned()
     }
 
     /// URLs of the peers, without credentials.

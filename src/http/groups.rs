@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, rt};
+use heureka_actors::replicator::{PEER_HEADER, PeerIdentity};
 use heureka_config::settings::ServiceUrl;
 
 use super::{query, reply};
 use crate::node::Node;
-use crate::peers::http::PeerHttp;
+use crate::peers::directory::PeerUrls;
+use crate::peers::group_words::GroupPeers;
+use crate::peers::http::{GroupCalls, PeerHttp};
 
 /// Says that a call comes from a peer; its value counts in any letter case here.
 const REPLICATION_HEADER: &str = "x-netflix-discovery-replication";
@@ -25,31 +28,39 @@ pub fn set_status(node: &Node, request: &HttpRequest, asg: &str) -> HttpResponse
     if !groups.set(asg, is_enabled) {
         return reply::unavailable("too many auto-scaling groups are known".to_owned());
     }
-    let header = request.headers().get(REPLICATION_HEADER).and_then(|value| value.to_str().ok());
-    if !header.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+    let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    if !header(REPLICATION_HEADER).is_some_and(|value| value.eq_ignore_ascii_case("true")) {
         tell_peers(node, asg, is_enabled);
+    } else if header(PEER_HEADER).and_then(PeerIdentity::parse).as_ref() != Some(node.replication.own()) {
+        node.group_words.forget(asg);
     }
     reply::empty(StatusCode::OK)
 }
 
-/// Once to each peer, each on its own: a peer that does not hear it asks the cloud, or is told again by an operator.
+/// Everybody but this node itself, as far as it knows where that is.
 fn tell_peers(node: &Node, asg: &str, is_enabled: bool) {
+    let Some(urls) = node.peer_list() else { return };
     let http = PeerHttp::new(&node.settings, node.replication.own().clone());
-    let asg: Arc<str> = asg.into();
-    for url in node.peer_service_urls() {
-        let (http, asg) = (http.clone(), asg.clone());
-        rt::spawn(async move { tell(&http, &url, &asg, is_enabled).await });
+    for peer in node.group_words.say(node.peer_urls(), asg, is_enabled) {
+        let peers = Listed { urls: urls.clone(), http: http.clone() };
+        rt::spawn(Arc::clone(&node.group_words).tell_all(peer, peers));
     }
 }
 
-async fn tell(http: &PeerHttp, url: &ServiceUrl, asg: &str, is_enabled: bool) {
-    match http.set_group(url, asg, is_enabled).await {
-        Ok(200) => {}
-        Ok(status) => {
-            tracing::warn!(peer = %url, asg, status, "a peer did not take the state of an auto-scaling group")
-        }
-        Err(error) => {
-            tracing::warn!(peer = %url, asg, "a peer was not told of an auto-scaling group: {error:#}")
-        }
+/// The peers as they are listed.
+struct Listed {
+    urls: PeerUrls,
+    http: PeerHttp,
+}
+
+impl GroupPeers for Listed {
+    type Tell = GroupCalls;
+
+    fn listed(&self, peer: &str) -> Option<ServiceUrl> {
+        self.urls.find(peer)
+    }
+
+    fn reach(&self, url: &ServiceUrl) -> anyhow::Result<GroupCalls> {
+        self.http.group_calls(url)
     }
 }

@@ -26,6 +26,7 @@ use reqwest::{Client, Response};
 use tokio::time::timeout;
 
 use super::digest::{DIGEST_HEADER, DIGEST_VERSION, DigestRequest, EMPTY_BATCH};
+use super::group_words::TellGroup;
 use super::tls::client_config;
 
 /// Name in `DiscoveryIdentity-Name`, as Java servers give it: rate limiters let it pass.
@@ -119,21 +120,17 @@ impl PeerHttp {
         Ok(read(response, bytes_max, settings.fetch_read).await?)
     }
 
-    /// Tells a peer the state of an auto-scaling group; the status of its answer (spec `replication.md` 3.3).
+    /// Tells a peer the states of auto-scaling groups, with connections of its own (spec `replication.md` 3.3).
     ///
     /// # Errors
-    /// If the peer cannot be told.
-    pub async fn set_group(&self, url: &ServiceUrl, asg: &str, is_enabled: bool) -> anyhow::Result<u16> {
+    /// If the TLS settings cannot be used.
+    pub fn group_calls(&self, url: &ServiceUrl) -> anyhow::Result<GroupCalls> {
         let settings = &self.settings;
         let builder = self.client(url)?.connect_timeout(settings.connect).timeout(settings.fetch_read);
         let client = builder.no_proxy().build().context("requests to peers")?;
-        let value = if is_enabled { "ENABLED" } else { "DISABLED" };
-        let asg = utf8_percent_encode(asg, NON_ALPHANUMERIC);
-        let target = format!("{}asg/{asg}/status?value={value}", url.without_credentials());
         let mut headers = self.headers(url);
         headers.insert("x-netflix-discovery-replication", HeaderValue::from_static("true"));
-        let sent = client.put(target).headers(headers).send().await;
-        Ok(sent.map_err(|error| transport_error(&error))?.status().as_u16())
+        Ok(GroupCalls { client, headers, base: url.without_credentials() })
     }
 
     /// Asks a peer of our kind for a digest, and tells it what our clock shows, as it does in its answer.
@@ -236,6 +233,24 @@ impl PeerTransport for BatchTransport {
             // The client has a time-out for the whole.
             read(response, BATCH_ANSWER_BYTES_MAX, Duration::MAX).await
         })
+    }
+}
+
+/// Tells one peer of auto-scaling groups.
+#[derive(Clone, Debug)]
+pub struct GroupCalls {
+    client: Client,
+    headers: HeaderMap,
+    base: String,
+}
+
+impl TellGroup for GroupCalls {
+    async fn tell(&self, asg: &str, is_enabled: bool) -> Result<u16, TransportError> {
+        let value = if is_enabled { "ENABLED" } else { "DISABLED" };
+        let asg = utf8_percent_encode(asg, NON_ALPHANUMERIC);
+        let target = format!("{}asg/{asg}/status?value={value}", self.base);
+        let sent = self.client.put(target).headers(self.headers.clone()).send().await;
+        Ok(sent.map_err(|error| transport_error(&error))?.status().as_u16())
     }
 }
 

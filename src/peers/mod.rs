@@ -9,6 +9,7 @@
 //! - `sync`: the copy at the start, before the node opens for traffic; `first_copy`: when it is asked for, and whom.
 //! - `start_copy`: whether that copy is still on its way; `stragglers`: who is not waited for.
 //! - `anti_entropy`, `digest`: comparing with peers of our kind, and mending.
+//! - `group_words`: what the peers are told of auto-scaling groups.
 //! - `own_lease`: this node as an instance among others.
 //! - `membership`: all of that in order, from start to stop.
 //!
@@ -25,6 +26,7 @@ pub mod directory;
 pub mod dns;
 pub mod file;
 pub mod first_copy;
+pub mod group_words;
 pub mod http;
 pub mod identity;
 pub mod list_metrics;

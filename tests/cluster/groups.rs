@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::network::Mode;
 use super::nodes::Cluster;
 use crate::waiting::until;
 
@@ -30,6 +31,34 @@ fn a_group_that_is_switched_off_takes_its_instances_out_of_service_on_all_nodes(
         (0..2).for_each(|node| assert_eq!(cluster.renew(node, "ORDERS", "i-1", 100), 200));
         (0..2).all(|node| cluster.instance(node, "ORDERS", "i-1").is_some_and(|i| i["status"] == "UP"))
     });
+}
+
+#[test]
+fn a_peer_that_was_away_is_told_the_newest_state_of_a_group() {
+    let cluster = Cluster::start(2, &ON);
+    let set = |node: usize, value: &str| {
+        let path = format!("/eureka/asg/orders/status?value={value}");
+        assert_eq!(cluster.call(node, "PUT", &path, "").status, 200);
+    };
+    cluster.register_with(1, "ORDERS", "i-1", 100, &json!({ "asgName": "orders" }));
+    cluster.link(0, 1).set(Mode::Cut);
+    let failed = || cluster.metric(0, "eureka_asg_replications_total{result=\"failed\"}");
+    for value in ["DISABLED", "ENABLED", "DISABLED"] {
+        set(0, value);
+    }
+    until("it could not be told", || failed() > 1.0);
+    assert_eq!(cluster.metric(0, "eureka_asg_replications_waiting"), 1.0);
+    cluster.link(0, 1).set(Mode::Open);
+    until("the peer knows it", || {
+        assert_eq!(cluster.renew(1, "ORDERS", "i-1", 100), 200);
+        cluster.instance(1, "ORDERS", "i-1").is_some_and(|i| i["status"] == "OUT_OF_SERVICE")
+    });
+    until("nothing waits", || cluster.metric(0, "eureka_asg_replications_waiting") == 0.0);
+    // What another node says since takes the place of what waits.
+    cluster.link(0, 1).set(Mode::Cut);
+    set(0, "DISABLED");
+    set(1, "ENABLED");
+    until("nothing waits any more", || cluster.metric(0, "eureka_asg_replications_waiting") == 0.0);
 }
 
 #[test]
