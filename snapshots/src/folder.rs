@@ -40,7 +40,7 @@ pub struct DataFolder {
     failure_points: Arc<dyn FailurePoints>,
     /// Number of the last store that was given a name here: one that hangs may still write to files of its name.
     last_number: AtomicU64,
-    _lock: LockFile,
+    lock: LockFile,
 }
 
 /// What is in the folder at start.
@@ -76,7 +76,18 @@ impl DataFolder {
     pub fn lock(path: &Path, me: &Holder, failure_points: Arc<dyn FailurePoints>) -> Result<Self, LockError> {
         make_private(path)?;
         let lock = LockFile::acquire(path, me)?;
-        Ok(Self { path: path.to_path_buf(), failure_points, last_number: AtomicU64::new(0), _lock: lock })
+        Ok(Self { path: path.to_path_buf(), failure_points, last_number: AtomicU64::new(0), lock })
+    }
+
+    /// Refuses to go on if the folder is no longer the one that was locked: another process may have what is there now.
+    ///
+    /// # Errors
+    /// If it was removed or replaced, or cannot be looked at.
+    pub fn check_held(&self) -> io::Result<()> {
+        if self.lock.is_of(&self.path)? {
+            return Ok(());
+        }
+        Err(io::Error::other("the folder was removed or replaced while it was in use"))
     }
 
     /// Where it is.

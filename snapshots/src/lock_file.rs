@@ -1,7 +1,7 @@
 //! One process per folder. The lock is the operating system's, so a crash releases it; the text in the file is for people.
 
 use std::fmt;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
@@ -74,7 +74,7 @@ impl From<io::Error> for LockError {
 /// A lock that is held until this is dropped.
 #[derive(Debug)]
 pub struct LockFile {
-    _file: File,
+    file: File,
 }
 
 impl LockFile {
@@ -93,9 +93,36 @@ impl LockFile {
         }
         file.set_len(0)?;
         file.rewind()?;
-        file.write_all(me.to_text().as_bytes())?;
-        Ok(Self { _file: file })
+        // The text is for people only: a full disk is no reason to go without a lock.
+        let _ = file.write_all(me.to_text().as_bytes());
+        Ok(Self { file })
     }
+
+    /// True if the lock still is that of this folder: false once the file, or the folder with it, was removed or replaced, so
+    /// that others can lock what is there now.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn is_of(&self, folder: &Path) -> io::Result<bool> {
+        let held = self.file.metadata()?;
+        match std::fs::metadata(folder.join(LOCK_FILE)) {
+            Ok(found) => Ok(is_same(&held, &found)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Elsewhere a file that is open cannot be removed.
+#[cfg(not(unix))]
+const fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
 }
 
 fn read_holder(file: &mut File) -> Option<Holder> {
@@ -136,6 +163,24 @@ mod tests {
         let text = std::fs::read_to_string(folder.path().join(LOCK_FILE)).unwrap();
         assert_eq!(Holder::parse(&text), Some(holder(17)), "{text}");
         drop(lock);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_whose_file_was_removed_or_replaced_is_one_no_more() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("data");
+        std::fs::create_dir(&folder).unwrap();
+        let lock = LockFile::acquire(&folder, &holder(17)).unwrap();
+        assert!(lock.is_of(&folder).unwrap());
+        std::fs::rename(&folder, parent.path().join("elsewhere")).unwrap();
+        assert!(!lock.is_of(&folder).unwrap());
+        std::fs::create_dir(&folder).unwrap();
+        assert!(!lock.is_of(&folder).unwrap());
+        let second = LockFile::acquire(&folder, &holder(18)).unwrap();
+        assert!(!lock.is_of(&folder).unwrap() && second.is_of(&folder).unwrap());
+        std::fs::remove_file(folder.join(LOCK_FILE)).unwrap();
+        assert!(!second.is_of(&folder).unwrap());
     }
 
     #[test]

@@ -89,6 +89,11 @@ impl Writer {
     }
 
     fn reopen(&mut self, now: Now) -> Result<(), String> {
+        if self.folder.as_ref().is_some_and(|folder| folder.check_held().is_err()) {
+            // Whatever is there now, this process has not written it.
+            self.folder = None;
+            self.needs_records = true;
+        }
         if self.folder.is_none() {
             let place = self.place.clone();
             let folder = DataFolder::lock(&place.path, &place.holder, place.failure_points);

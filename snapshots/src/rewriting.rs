@@ -46,8 +46,10 @@ impl Writer {
         let leftovers = self.leftovers.get_or_insert_default();
         leftovers.tombstones = cancels.into_iter().map(stored).collect();
         let live_bytes = self.current.as_ref().map_or(0, |current| current.index().live_bytes());
-        let begun =
-            self.require_room_beside(live_bytes).and_then(|()| self.begin_rewrite(kinds, Some(records), now));
+        let begun = self
+            .check_folder()
+            .and_then(|()| self.require_room_beside(live_bytes))
+            .and_then(|()| self.begin_rewrite(kinds, Some(records), now));
         if self.settle(begun, now).is_ok() {
             self.needs_records = false;
         }

@@ -218,7 +218,7 @@ impl Writer {
             return Err(StoreError::new("use", "it is not open"));
         }
         let leftovers = self.leftovers.take();
-        let result = self.try_round(leftovers.as_ref(), latest, now);
+        let result = self.check_folder().and_then(|()| self.try_round(leftovers.as_ref(), latest, now));
         match result {
             // A rewrite that makes good what the store in use lacks has not succeeded before its end.
             Ok(()) if !self.is_behind() => self.note_success(),
@@ -226,6 +226,14 @@ impl Writer {
             Err(_) => self.leftovers = leftovers,
         }
         self.settle(result, now)
+    }
+
+    /// The pointer, other stores and the lock are found by their names, which may stand for something else by now.
+    pub(crate) fn check_folder(&self) -> Result<(), StoreError> {
+        let Some(folder) = &self.folder else {
+            return Err(StoreError::new("use", "the folder is not locked"));
+        };
+        folder.check_held().map_err(|error| StoreError::new("use", error))
     }
 
     fn try_round(
@@ -273,6 +281,7 @@ impl Writer {
         }
         let edits = self.seen.update(records, self.recovered, now);
         let mut written = || {
+            self.check_folder()?;
             for edit in &edits {
                 self.stage(std::slice::from_ref(edit), now)?;
             }

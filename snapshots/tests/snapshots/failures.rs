@@ -1,6 +1,8 @@
 //! Disks that are full, slow to return, or gone: nothing but snapshots suffers, and those only for a while.
 
+use heureka_snapshots::lock_file::LockError;
 use heureka_snapshots::news::{News, WriterState};
+use heureka_snapshots::opening::open;
 
 use crate::support::instance;
 use crate::world::World;
@@ -161,6 +163,68 @@ fn a_folder_that_vanishes_is_made_again() {
     world.round();
     world.restart();
     assert_eq!(world.picture().ids(), ["SHOP/a", "SHOP/b"]);
+}
+
+fn names(path: &std::path::Path) -> Vec<String> {
+    let names = std::fs::read_dir(path).unwrap();
+    let mut names: Vec<_> = names.map(|name| name.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_folder_that_was_replaced_by_an_empty_one_is_locked_again() {
+    for is_made_again in [false, true] {
+        let mut world = World::following();
+        world.register(instance("SHOP", "a"));
+        world.round();
+        let path = world.place().path;
+        let elsewhere = path.with_extension("old");
+        std::fs::rename(&path, &elsewhere).unwrap();
+        if is_made_again {
+            std::fs::create_dir(&path).unwrap();
+        }
+        world.register(instance("SHOP", "b"));
+        assert!(!world.try_round(), "noticed at once, though the store takes everything");
+        world.pass(60_000);
+        world.round();
+        let mut second = world.opening();
+        second.place.holder.pid = 2;
+        let Err(refused) = open(second, world.now) else { panic!("it must be refused") };
+        assert!(matches!(refused, LockError::Held(_)), "{refused}");
+        assert_eq!(names(&elsewhere), ["CURRENT", "LOCK", "store-1"], "what was moved away stays as it was");
+        world.restart();
+        assert_eq!((world.outcome(), world.picture().ids().len()), ("warm", 2));
+    }
+}
+
+#[test]
+fn a_folder_that_another_process_has_now_is_left_to_it() {
+    let mut world = World::following();
+    world.register(instance("SHOP", "a"));
+    world.round();
+    let path = world.place().path;
+    std::fs::rename(&path, path.with_extension("old")).unwrap();
+    // The other one shares the path, but neither the registry nor the disk.
+    let mut other = World::new();
+    std::mem::swap(&mut other.dir, &mut world.dir);
+    other.start();
+    other.open();
+    other.register(instance("CART", "z"));
+    other.round();
+    std::mem::swap(&mut other.dir, &mut world.dir);
+    let before = names(&path);
+    world.register(instance("SHOP", "b"));
+    for _ in 0..100 {
+        assert!(!world.try_round());
+        world.pass(10_000);
+    }
+    let problem = world.writer().stats().problem.unwrap();
+    assert!(problem.contains("the folder is in use by process 1 on test"), "{problem}");
+    assert_eq!(names(&path), before);
+    std::mem::swap(&mut other.dir, &mut world.dir);
+    other.register(instance("CART", "y"));
+    other.round();
 }
 
 #[test]
