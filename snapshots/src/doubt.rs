@@ -1,4 +1,5 @@
-//! Reasons not to believe a store. Each one means: move it aside, start cold, say why.
+//! Reasons not to use a store. Each one means: start cold, say why; and if the store is to blame, move it aside. Otherwise it
+//! stays for the next start.
 
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ pub enum Doubt {
     /// The system gives no thread to work on: that says nothing about the store.
     #[error("there is no thread to load it on: {0}")]
     NoThread(String),
-    /// Too slow: a start must not wait for it.
+    /// Too slow: a start must not wait for it. The machine may have been asleep, or busy with something else.
     #[error("it was not loaded within {} ms", .0.as_millis())]
     TimedOut(Duration),
     /// A store without its most important record.
@@ -48,4 +49,16 @@ pub enum Doubt {
     /// Every record is whole, but together they are not what was written.
     #[error("it does not hold what was written last: records are missing, old or too many")]
     BrokenSeal,
+}
+
+impl Doubt {
+    /// False if it says nothing about the store: nothing was wrong with it when it was last looked at.
+    #[must_use]
+    pub const fn blames_store(&self) -> bool {
+        match self {
+            Self::NoThread(_) | Self::TimedOut(_) => false,
+            Self::Store(error) => !error.is_busy,
+            _ => true,
+        }
+    }
 }

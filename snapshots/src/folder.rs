@@ -213,7 +213,7 @@ impl DataFolder {
         let mut stores = self.stores()?;
         stores.sort_unstable();
         for name in stores {
-            let aside = self.path.join(format!("{}{QUARANTINE_MARK}{wall_ms}", name.text()));
+            let aside = self.aside_path(name, wall_ms);
             cancelled.check()?;
             fs::rename(self.store_path(name), &aside)?;
             newest = Some(aside);
@@ -227,6 +227,24 @@ impl DataFolder {
         self.prune_quarantines();
         self.failure_points.reach(Step::MovedAside)?;
         Ok(newest)
+    }
+
+    /// Moves aside all stores but the one in use, as far as that is possible. Returns where the newest went.
+    pub fn move_aside_all_but(&self, used: StoreName, wall_ms: i64) -> Option<PathBuf> {
+        let mut stores = self.stores().unwrap_or_default();
+        stores.retain(|name| *name != used);
+        stores.sort_unstable();
+        let moved = stores.into_iter().filter_map(|name| {
+            let aside = self.aside_path(name, wall_ms);
+            fs::rename(self.store_path(name), &aside).is_ok().then_some(aside)
+        });
+        let newest = moved.last();
+        self.prune_quarantines();
+        newest
+    }
+
+    fn aside_path(&self, name: StoreName, wall_ms: i64) -> PathBuf {
+        self.path.join(format!("{}{QUARANTINE_MARK}{wall_ms}", name.text()))
     }
 
     /// The failure points of this run.

@@ -22,6 +22,11 @@ pub enum News {
         /// Where it is now, if it could be moved.
         to: Option<PathBuf>,
     },
+    /// A store that this process could not load was moved aside when another one had taken its place.
+    Replaced {
+        /// Where it is now, if it could be moved.
+        to: Option<PathBuf>,
+    },
     /// A store was written anew and took the place of the old one.
     Rewritten {
         /// Bytes on disk before.
@@ -54,6 +59,14 @@ impl fmt::Display for News {
                 write!(f, "the snapshot was moved to {} and is written anew: {why}", to.display())
             }
             Self::MovedAside { why, to: None } => write!(f, "the snapshot is written anew: {why}"),
+            Self::Replaced { to: Some(to) } => {
+                write!(
+                    f,
+                    "the snapshot that could not be used was moved to {}: a new one is complete",
+                    to.display()
+                )
+            }
+            Self::Replaced { to: None } => f.write_str("a new snapshot is complete"),
             Self::Rewritten { before_bytes, after_bytes } => {
                 write!(f, "the snapshot was written anew: {before_bytes} bytes became {after_bytes}")
             }

@@ -55,7 +55,7 @@ pub struct Opened {
 /// [`LockError::Held`] if another process uses it: two nodes must not share one folder, so this one must not start.
 pub fn open(opening: Opening, now: Now) -> Result<Opened, LockError> {
     let started = Instant::now();
-    let mut session = Session { opening, now, folder: None, report: empty_report() };
+    let mut session = Session { opening, now, folder: None, report: empty_report(), knows_folder: false };
     let mut opened = match session.lock() {
         Ok(()) => session.open().unwrap_or_else(|why| session.without_store(why)),
         Err(held @ LockError::Held(_)) => return Err(held),
@@ -91,6 +91,8 @@ struct Session {
     now: Now,
     folder: Option<Arc<DataFolder>>,
     report: LoadReport,
+    /// All stores in the folder have been looked at or moved aside.
+    knows_folder: bool,
 }
 
 /// Errors are the words for [`Outcome::Unusable`].
@@ -120,8 +122,12 @@ impl Session {
             .in_folder(move |folder, cancelled| load(folder, &*opener, now, cancelled))
             .and_then(|loaded| loaded)
         {
-            Ok(Loaded::Nothing) => self.anew(None),
+            Ok(Loaded::Nothing) => {
+                self.knows_folder = true;
+                self.anew(None)
+            }
             Ok(Loaded::NothingKept(meta)) => {
+                self.knows_folder = true;
                 self.report.outcome = Outcome::NothingKept;
                 self.anew(Some(meta))
             }
@@ -131,11 +137,11 @@ impl Session {
         }
     }
 
-    /// False if nothing could have been opened: while there are no threads, or the disk takes nothing, a store that does not
-    /// open need not be to blame. It stays for the next start.
+    /// False if nothing could have been opened: while there are no threads, the machine stands still, somebody else has the
+    /// store open, or the disk takes nothing, a store that does not open need not be to blame. It stays for the next start.
     fn is_stores_fault(&self, doubt: &Doubt) -> bool {
         let is_usable = || self.in_folder(|folder, _| folder.probe()).is_ok_and(|probed| probed.is_ok());
-        !matches!(doubt, Doubt::NoThread(_)) && is_usable()
+        doubt.blames_store() && is_usable()
     }
 
     fn restore(
@@ -144,6 +150,7 @@ impl Session {
         name: StoreName,
         store: Box<dyn Store>,
     ) -> Result<Opened, String> {
+        self.knows_folder = true;
         let (meta, index) = (contents.meta.clone(), std::mem::take(&mut contents.index));
         self.report.bad_records = contents.bad_keys.len() as u64;
         self.report.first_fault = contents.first_fault.take();
@@ -173,6 +180,7 @@ impl Session {
         let moved_to = moved
             .map_err(|second| format!("{doubt}; then: {second}"))?
             .map_err(|error| format!("{doubt}; it cannot be moved aside either: {error}"))?;
+        self.knows_folder = true;
         self.report.outcome = Outcome::Quarantined { why: doubt.to_string(), moved_to };
         self.anew(None)
     }
@@ -202,6 +210,7 @@ impl Session {
         let start = Start {
             place: self.opening.place.clone(),
             folder: self.folder.clone(),
+            knows_folder: self.knows_folder,
             current,
             target,
             identity,

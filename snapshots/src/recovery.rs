@@ -92,6 +92,7 @@ impl Writer {
         if self.folder.as_ref().is_some_and(|folder| folder.check_held().is_err()) {
             // Whatever is there now, this process has not written it.
             self.folder = None;
+            self.knows_folder = false;
             self.needs_records = true;
         }
         if self.folder.is_none() {
@@ -102,30 +103,47 @@ impl Writer {
         let free_bytes = self.place.opener.free_bytes(&self.place.path).map_err(|error| error.to_string())?;
         room::require("open", free_bytes, room::needed_for(0)).map_err(|error| error.to_string())?;
         let found = folder_of(&self.folder)?.find().map_err(|error| error.to_string())?;
-        let opened = match found {
-            Found::Nothing => Err(None),
-            Found::Doubtful(doubt) => Err(Some(doubt)),
-            Found::Store(name) => self.open_again(name, now).map_err(Some),
+        let doubt = match found {
+            Found::Nothing => return self.begin_empty(),
+            Found::Store(name) if !self.knows_folder => return self.leave_alone(name),
+            Found::Store(name) => match self.open_again(name, now) {
+                Ok(()) => return Ok(()),
+                Err(doubt) => doubt,
+            },
+            // Between making a store and pointing to it: an attempt of this process.
+            Found::Doubtful(Doubt::NoPointer) if self.knows_folder => return self.begin_empty(),
+            Found::Doubtful(doubt) => doubt,
         };
-        let Err(doubt) = opened else { return Ok(()) };
-        if let Some(Doubt::Store(error)) = &doubt
+        if let Doubt::Store(error) = &doubt
             && error.is_busy
         {
             return self.do_without(error);
         }
-        // While the disk takes nothing, a store that does not open need not be to blame.
-        folder_of(&self.folder)?.probe().map_err(|error| error.to_string())?;
-        let folder = folder_of(&self.folder)?;
-        match doubt {
-            // Nothing pointed to them when this node started, or they would have been moved aside then: its own attempts.
-            None | Some(Doubt::NoPointer) => folder.remove_all_but(&[]),
-            Some(doubt) => {
-                let to = folder
-                    .move_aside(now.wall_ms, &Cancelled::default())
-                    .map_err(|error| error.to_string())?;
-                self.news.push(News::MovedAside { why: doubt.to_string(), to });
-            }
+        if !doubt.blames_store() {
+            return Err(doubt.to_string());
         }
+        // While the disk takes nothing, a store that does not open need not be to blame.
+        let folder = folder_of(&self.folder)?;
+        folder.probe().map_err(|error| error.to_string())?;
+        let moved = folder.move_aside(now.wall_ms, &Cancelled::default());
+        let to = moved.map_err(|error| error.to_string())?;
+        self.news.push(News::MovedAside { why: doubt.to_string(), to });
+        self.begin_empty()
+    }
+
+    /// Nothing in the folder is worth keeping.
+    fn begin_empty(&mut self) -> Result<(), String> {
+        let folder = folder_of(&self.folder)?;
+        folder.probe().map_err(|error| error.to_string())?;
+        folder.remove_all_but(&[]);
+        self.knows_folder = true;
+        self.needs_records = true;
+        Ok(())
+    }
+
+    /// A store that this process could not load, or has not written: a start may believe it until another one is complete.
+    fn leave_alone(&mut self, name: StoreName) -> Result<(), String> {
+        folder_of(&self.folder)?.remove_all_but(&[name]);
         self.needs_records = true;
         Ok(())
     }

@@ -25,7 +25,8 @@ pub enum Outcome {
         /// Where it is now.
         moved_to: Option<PathBuf>,
     },
-    /// The folder cannot be used; the start is cold and nothing is kept until that ends.
+    /// The folder, or a snapshot in it with which nothing need be wrong, cannot be used; the start is cold. What is there stays
+    /// for the next start, or until a new snapshot is complete.
     Unusable {
         /// Why.
         why: String,
@@ -99,7 +100,9 @@ impl fmt::Display for LoadReport {
             Outcome::Quarantined { why, moved_to: None } => {
                 write!(f, "cold start: no usable snapshot: {why}")?
             }
-            Outcome::Unusable { why } => write!(f, "cold start, and no snapshots are kept: {why}")?,
+            Outcome::Unusable { why } => {
+                write!(f, "cold start; the snapshot cannot be used now and stays as it is: {why}")?
+            }
         }
         match self.was_clean {
             Some(true) => f.write_str("; the last run stopped clean")?,

@@ -112,7 +112,13 @@ impl Writer {
         let name = target.name();
         let old = self.current.replace(target);
         let before_bytes = old.map(|old| old.size_on_disk().unwrap_or(0));
-        folder.remove_all_but(&[name]);
+        if self.knows_folder {
+            folder.remove_all_but(&[name]);
+        } else {
+            let to = folder.move_aside_all_but(name, now.wall_ms);
+            self.knows_folder = true;
+            self.news.push(News::Replaced { to });
+        }
         let Some(target) = &self.current else { return Ok(()) };
         let after_bytes = target.size_on_disk()?;
         self.growth.note_rewritten(after_bytes, target.index().live_bytes(), target.written_bytes());

@@ -83,6 +83,9 @@ pub struct Start {
     pub place: Place,
     /// The folder, if it could be locked.
     pub folder: Option<Arc<DataFolder>>,
+    /// True if the stores in it are known: loaded, made or judged by this process. Others are never removed, but moved aside
+    /// when something takes their place.
+    pub knows_folder: bool,
     /// A store that equals what was restored.
     pub current: Option<Mirror>,
     /// Or an empty store to fill.
@@ -102,6 +105,7 @@ pub struct Writer {
     pub(crate) settings: WriterSettings,
     pub(crate) place: Place,
     pub(crate) folder: Option<Arc<DataFolder>>,
+    pub(crate) knows_folder: bool,
     /// Identity of the node, with the number of this start.
     pub(crate) identity: StoredMeta,
     pub(crate) current: Option<Mirror>,
@@ -125,7 +129,8 @@ impl Writer {
     /// A writer that waits for the node to open for traffic.
     #[must_use]
     pub fn new(settings: WriterSettings, start: Start) -> Self {
-        let Start { place, folder, current, target, mut identity, mut leftovers, recovered, problem } = start;
+        let Start { place, folder, knows_folder, current, target, .. } = start;
+        let Start { mut identity, mut leftovers, recovered, problem, .. } = start;
         let seen = std::mem::take(&mut leftovers.seen);
         let seen = if current.is_some() { seen } else { SeenTimes::default() };
         let problem = problem.map(Problem::at_start);
@@ -135,6 +140,7 @@ impl Writer {
             settings,
             place,
             folder,
+            knows_folder,
             identity,
             current,
             rewrite: target.map(|target| Rewrite::new(target, &[], None)),
@@ -155,6 +161,12 @@ impl Writer {
     /// The node has opened for traffic: from now on the registry is worth keeping.
     pub const fn open_for_traffic(&mut self) {
         self.is_open = true;
+    }
+
+    /// True if the stores in the folder are known; see [`Start::knows_folder`].
+    #[must_use]
+    pub const fn knows_folder(&self) -> bool {
+        self.knows_folder
     }
 
     /// True if a round would write. Otherwise changes should wait where they are.

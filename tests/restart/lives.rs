@@ -122,7 +122,7 @@ fn a_folder_that_cannot_be_used_costs_the_snapshots_only() {
     let home = Home::new();
     fs::write(home.data(), "a file in the place of the folder").expect("written");
     let node = home.start(&[]);
-    assert!(node.has_said("no snapshots are kept"), "{}", node.log());
+    assert!(node.has_said("the snapshot cannot be used now"), "{}", node.log());
     // The writer has a thread of its own, which may begin later.
     until("the status page says so", || {
         let status = node.client().send("GET", "/eureka/status", "").expect("an answer").text();

@@ -241,6 +241,7 @@ impl SnapshotActor {
         let start = Start {
             place: self.place.clone(),
             folder: None,
+            knows_folder: self.writer.knows_folder(),
             current: None,
             target: None,
             identity: self.identity.clone(),

@@ -14,5 +14,6 @@ mod room;
 mod rot;
 mod support;
 mod tools;
+mod troubled;
 mod world;
 mod writing;

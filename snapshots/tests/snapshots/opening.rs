@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use heureka_protocol::Status;
 use heureka_snapshots::frame::{self, FORMAT};
@@ -11,25 +10,12 @@ use heureka_snapshots::key::{Key, Name};
 use heureka_snapshots::lock_file::{Holder, LockError};
 use heureka_snapshots::memory_store::MemoryDisk;
 use heureka_snapshots::opening::open;
-use heureka_snapshots::report::Outcome;
 use heureka_snapshots::restore::RecoveredMark;
 use heureka_snapshots::store::{Batch, OpenStore, Store, StoreError, Visitor};
 
 use crate::support::instance;
-use crate::world::{HOUR_MS, World};
-
-/// A node that has run with three instances (one overridden) and a cancelled one, and is gone.
-fn crashed() -> World {
-    let mut world = World::following();
-    for id in ["a", "b", "c", "d"] {
-        world.register(instance("SHOP", id));
-    }
-    world.set_status("SHOP", "b", Status::OutOfService);
-    world.cancel("SHOP", "d");
-    world.round();
-    world.crash();
-    world
-}
+use crate::troubled::fails_once;
+use crate::world::{HOUR_MS, World, crashed, quarantines};
 
 fn instance_key(id: &str) -> Vec<u8> {
     Key::Instance(Name { app: "SHOP", id }).to_bytes().unwrap()
@@ -37,14 +23,6 @@ fn instance_key(id: &str) -> Vec<u8> {
 
 fn damage(world: &World, change: impl FnOnce(&mut std::collections::BTreeMap<Vec<u8>, Vec<u8>>)) {
     world.disk.damage(&world.place().path.join("store-1"), change);
-}
-
-fn quarantines(world: &World) -> Vec<String> {
-    let names = std::fs::read_dir(world.place().path).unwrap();
-    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.filter(|name| name.contains(".quarantine-")).collect();
-    names.sort();
-    names
 }
 
 /// The start is cold, says why, and the next life is an ordinary one.
@@ -298,32 +276,6 @@ fn a_second_node_on_the_folder_is_refused_and_told_who_is_there() {
     assert_eq!(holder.unwrap(), world.place().holder);
 }
 
-/// Opens stores that hang, panic or fail.
-struct Broken<O>(MemoryDisk, O);
-
-impl<O: Fn() -> Result<(), StoreError> + Send + Sync> OpenStore for Broken<O> {
-    fn open(&self, folder: &Path) -> Result<Box<dyn Store>, StoreError> {
-        (self.1)()?;
-        self.0.open(folder)
-    }
-
-    fn free_bytes(&self, folder: &Path) -> Result<u64, StoreError> {
-        self.0.free_bytes(folder)
-    }
-}
-
-fn fails_once(
-    how: impl Fn() -> Result<(), StoreError> + Send + Sync + 'static,
-) -> Arc<dyn Fn(MemoryDisk) -> Arc<dyn OpenStore>> {
-    let how = Arc::new(how);
-    Arc::new(move |disk| {
-        let (how, opened) = (Arc::clone(&how), std::sync::atomic::AtomicBool::new(false));
-        let once =
-            move || if opened.swap(true, std::sync::atomic::Ordering::SeqCst) { Ok(()) } else { how() };
-        Arc::new(Broken(disk, once))
-    })
-}
-
 #[test]
 fn a_store_that_fails_or_panics_is_moved_aside() {
     let fails = fails_once(|| Err(StoreError::new("open", "corruption at 0x17")));
@@ -334,24 +286,6 @@ fn a_store_that_fails_or_panics_is_moved_aside() {
     let mut world = crashed();
     world.opener = panics(world.disk.clone());
     assert_quarantined(world, "the store library failed: index out of bounds");
-}
-
-#[test]
-fn a_store_stays_where_it_is_if_the_disk_takes_nothing() {
-    let fails = fails_once(|| Err(StoreError::new("open", "no space left on device")));
-    let mut world = crashed();
-    // The disk is asked for some room with a file of this name.
-    let probe = world.place().path.join("PROBE");
-    std::fs::create_dir(&probe).unwrap();
-    let sound = world.opener.clone();
-    world.opener = fails(world.disk.clone());
-    world.start();
-    assert_eq!((world.outcome(), quarantines(&world)), ("unusable", Vec::new()));
-    world.crash();
-    std::fs::remove_dir(&probe).unwrap();
-    world.opener = sound;
-    world.start();
-    assert_eq!((world.outcome(), world.picture().ids().len()), ("warm", 3));
 }
 
 #[test]
@@ -368,54 +302,6 @@ fn a_store_that_cannot_be_moved_keeps_its_pointer() {
     world.opener = sound;
     world.start();
     assert_eq!((world.outcome(), world.picture().ids().len()), ("warm", 3));
-}
-
-#[test]
-fn a_store_that_hangs_does_not_stop_the_start() {
-    let (release, is_released) = std::sync::mpsc::channel::<()>();
-    let is_released = std::sync::Mutex::new(is_released);
-    let hangs = fails_once(move || {
-        let _ = is_released.lock().unwrap().recv();
-        Ok(())
-    });
-    let world = crashed();
-    let mut opening = world.opening();
-    opening.place.opener = hangs(world.disk.clone());
-    opening.time_limit = Duration::from_millis(300);
-    let opened = open(opening, world.now).unwrap();
-    let Outcome::Quarantined { why, moved_to } = opened.report.outcome else { panic!("{:?}", opened.report) };
-    assert_eq!(why, "it was not loaded within 300 ms");
-    assert!(moved_to.unwrap().is_dir());
-    drop(release);
-}
-
-#[test]
-fn a_loader_that_was_left_behind_harms_nothing_when_it_wakes_up() {
-    let (release, is_released) = std::sync::mpsc::channel::<()>();
-    let is_released = std::sync::Mutex::new(is_released);
-    let hangs = fails_once(move || {
-        let _ = is_released.lock().unwrap().recv();
-        Ok(())
-    });
-    // A store that was never complete: the loader would remove it, and the pointer.
-    let mut world = World::new();
-    world.start();
-    world.crash();
-    let mut opening = world.opening();
-    opening.place.opener = hangs(world.disk.clone());
-    opening.time_limit = Duration::from_secs(1);
-    let loader = Arc::downgrade(&opening.place.opener);
-    let opened = open(opening, world.now).unwrap();
-    assert!(matches!(opened.report.outcome, Outcome::Quarantined { .. }), "{:?}", opened.report);
-    drop(opened);
-    let pointer = std::fs::read_to_string(world.place().path.join("CURRENT")).unwrap();
-    assert!(pointer.contains("store-2"), "{pointer}");
-    drop(release);
-    while loader.strong_count() > 0 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    assert_eq!(std::fs::read_to_string(world.place().path.join("CURRENT")).unwrap(), pointer);
-    assert!(world.place().path.join("store-2").is_dir());
 }
 
 #[test]

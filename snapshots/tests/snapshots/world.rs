@@ -20,7 +20,7 @@ use heureka_snapshots::store::OpenStore;
 use heureka_snapshots::writer::{Place, Writer, WriterSettings};
 use tempfile::TempDir;
 
-use crate::support::NOW;
+use crate::support::{NOW, instance};
 
 /// How long a start waits in tests: long enough for the slowest machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -101,6 +101,28 @@ impl Picture {
 /// In memory where that is possible: these tests are about order, not about the speed of a disk.
 fn fast_folder() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// A node that has run with three instances (one overridden) and a cancelled one, and is gone.
+pub fn crashed() -> World {
+    let mut world = World::following();
+    for id in ["a", "b", "c", "d"] {
+        world.register(instance("SHOP", id));
+    }
+    world.set_status("SHOP", "b", Status::OutOfService);
+    world.cancel("SHOP", "d");
+    world.round();
+    world.crash();
+    world
+}
+
+/// Names of the stores that were moved aside.
+pub fn quarantines(world: &World) -> Vec<String> {
+    let names = std::fs::read_dir(world.place().path).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| name.contains(".quarantine-")).collect();
+    names.sort();
+    names
 }
 
 /// One node over several lives.
