@@ -8,13 +8,18 @@ use heureka_config::{Invocation, Loaded, Severity};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::node::{self, Node, RunningNode};
+use crate::process;
 use crate::refresh::places_of;
 use crate::telemetry::logging;
+
+/// Files that a node has open beside its connections: the store, calls to peers, DNS.
+const OTHER_FILES: u64 = 512;
 
 /// Runs a node until it is told to stop.
 pub(super) fn run(loaded: Loaded, invocation: Invocation) -> anyhow::Result<()> {
     logging::start(&loaded.settings.logging);
     announce_configuration(&loaded);
+    allow_connections(loaded.settings.limits.max_connections);
     actix::System::new().block_on(async move {
         let stop = stop_signal()?;
         let mut hang_up = signal(SignalKind::hangup())?;
@@ -34,6 +39,17 @@ pub(super) fn run(loaded: Loaded, invocation: Invocation) -> anyhow::Result<()> 
         tracing::info!("stopped");
         Ok(())
     })
+}
+
+/// Every connection is an open file, and who runs out of them can neither be reached by peers nor write a snapshot.
+fn allow_connections(max_connections: usize) {
+    let wanted = OTHER_FILES + max_connections as u64;
+    if let Some(allowed) = process::raise_file_limit(wanted).filter(|allowed| *allowed < wanted) {
+        tracing::warn!(
+            "the system lets this process open {allowed} files, and heureka.limits.max-connections needs {wanted}: raise the \
+             limit (LimitNOFILE of systemd, ulimit -Hn), or lower that key"
+        );
+    }
 }
 
 /// Completes when the process is asked to stop.
