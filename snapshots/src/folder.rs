@@ -63,6 +63,11 @@ impl StoreName {
         text.strip_prefix(STORE_PREFIX)?.parse().ok().map(Self)
     }
 
+    /// The name of the store that a path leads to; `None` if it leads to something else, also to one that was moved aside.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        Self::parse(path.file_name()?.to_str()?)
+    }
+
     fn text(self) -> String {
         format!("{STORE_PREFIX}{}", self.0)
     }
@@ -254,10 +259,13 @@ impl DataFolder {
 
     fn prune_quarantines(&self) {
         let entries = self.entries().unwrap_or_default();
-        let mut quarantines: Vec<(i64, String)> = entries
-            .into_iter()
-            .filter_map(|entry| Some((entry.split_once(QUARANTINE_MARK)?.1.parse().ok()?, entry)))
-            .collect();
+        // The numbers of stores only grow; a clock may have run ahead.
+        let rank = |entry: &str| {
+            let (store, wall_ms) = entry.split_once(QUARANTINE_MARK)?;
+            Some((StoreName::parse(store)?, wall_ms.parse::<i64>().ok()?))
+        };
+        let mut quarantines: Vec<_> =
+            entries.into_iter().filter_map(|entry| Some((rank(&entry)?, entry))).collect();
         quarantines.sort_unstable_by(|a, b| b.cmp(a));
         for (_, entry) in quarantines.into_iter().skip(QUARANTINES_KEPT) {
             let _ = fs::remove_dir_all(self.path.join(entry));
@@ -385,6 +393,20 @@ mod tests {
             assert_eq!(folder.find().unwrap(), Found::Nothing);
         }
         let kept = ["LOCK", "store-3.quarantine-1003", "store-4.quarantine-1004", "store-5.quarantine-1005"];
+        assert_eq!(names(dir.path()), kept);
+    }
+
+    #[test]
+    fn the_store_that_was_just_moved_aside_is_kept_whatever_the_clock_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = folder(dir.path());
+        for name in
+            ["store-1.quarantine-9001", "store-2.quarantine-9002", "store-3.quarantine-9003", "store-4"]
+        {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        assert!(folder.move_aside(17, &Cancelled::default()).unwrap().unwrap().is_dir());
+        let kept = ["LOCK", "store-2.quarantine-9002", "store-3.quarantine-9003", "store-4.quarantine-17"];
         assert_eq!(names(dir.path()), kept);
     }
 

@@ -5,7 +5,7 @@
 //! keeps away from it.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::ops::{Bound, ControlFlow};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub struct Sled;
 impl OpenStore for Sled {
     fn open(&self, folder: &Path) -> Result<Box<dyn Store>, StoreError> {
         wait_for_others_to_close()?;
-        remove_unfinished_summaries(folder);
+        remove_unfinished_summaries(folder)?;
         let config = sled::Config::new()
             .path(folder)
             .cache_capacity(CACHE_BYTES)
@@ -84,15 +84,17 @@ fn wait_for_others_to_close() -> Result<(), StoreError> {
     Err(StoreError::busy("open", "too many stores that failed cannot be closed"))
 }
 
-/// sled locks its files. Ours is the only process here (`lock_file.rs`), so whoever holds that lock is a thread of sled that
-/// has not noticed yet that its store was closed.
+/// sled locks its files. Ours is the only node here (`lock_file.rs`), so whoever holds that lock is a thread of sled that has
+/// not noticed yet that its store was closed, or a tool.
 fn is_locked(error: &sled::Error) -> bool {
     matches!(error, sled::Error::Io(error) if error.to_string().contains("could not acquire lock"))
 }
 
 /// A summary of a store that was being written when the process ended or the disk was full. sled takes it for a whole one,
-/// and refuses the store; it does without.
-fn remove_unfinished_summaries(folder: &Path) {
+/// and refuses the store; it does without. Nobody else may have the store open, who might be writing that summary.
+fn remove_unfinished_summaries(folder: &Path) -> Result<(), StoreError> {
+    let Ok(data) = File::open(folder.join(DATA_FILE)) else { return Ok(()) };
+    wait_for_lock(&data)?;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -101,6 +103,23 @@ fn remove_unfinished_summaries(folder: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
+    Ok(())
+}
+
+/// Takes the lock of sled's file, for as long as that is open.
+fn wait_for_lock(data: &File) -> Result<(), StoreError> {
+    for _ in 0..LOCK_ATTEMPTS {
+        match data.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_WAIT),
+            // sled will say why.
+            Err(TryLockError::Error(_)) => return Ok(()),
+        }
+    }
+    Err(StoreError::busy(
+        "open",
+        "another process, or a store that failed and was not closed, has its files open",
+    ))
 }
 
 struct SledStore {
@@ -205,5 +224,24 @@ impl Drop for SledStore {
         CLOSING.fetch_add(1, Ordering::SeqCst);
         let patience = if self.has_failed { Duration::ZERO } else { CLOSE_PATIENCE };
         drop_aside(Counted(self.db.take()), patience);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_somebody_has_open_is_busy_and_is_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = Sled.open(folder.path()).unwrap();
+        let summary = folder.path().join("snap.00000000FFFFFFFF.generating");
+        fs::write(&summary, "half a summ").unwrap();
+        let refused = Sled.open(folder.path()).err().unwrap();
+        assert!(refused.is_busy, "{refused}");
+        assert!(summary.exists(), "it may be being written");
+        drop(open);
+        drop(Sled.open(folder.path()).unwrap());
+        assert!(!summary.exists());
     }
 }

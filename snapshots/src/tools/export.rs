@@ -24,6 +24,8 @@ pub fn export(
 ) -> Result<usize, ToolError> {
     let opened = open(folder, opener, now)?;
     let contents = caught(|| contents::read_doubtful(&*opened.store, now))??;
+    // Whoever reads the document may take long, and a node may start meanwhile.
+    drop(opened);
     let document = document_of(&contents, now);
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)?;

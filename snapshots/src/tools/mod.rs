@@ -1,7 +1,7 @@
 //! Looking into snapshots, and carrying them elsewhere: for people who debug at night.
 //!
 //! A tool works on the folder of a node that does not run, or on a single store that was moved aside. It takes the lock of
-//! the folder like a node. Only [`import`] changes anything; sled may tidy up its own files whenever it opens them.
+//! the folder like a node, also if it is given the store in that folder. Only [`import`] changes anything; sled may tidy up its own files whenever it opens them.
 
 mod document;
 mod export;
@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::doubt::Doubt;
 use crate::failure_points::NoFailures;
-use crate::folder::{DataFolder, Found};
+use crate::folder::{DataFolder, Found, StoreName};
 use crate::limited::caught;
 use crate::lock_file::{Holder, LOCK_FILE, LockError};
 use crate::store::{OpenStore, Store};
@@ -105,7 +105,8 @@ fn open(path: &Path, opener: &dyn OpenStore, now: Now) -> Result<Opened, ToolErr
         if !path.join(SLED_FILE).is_file() {
             return Err(ToolError::NoSnapshot(path.to_path_buf()));
         }
-        return open_store(path.to_path_buf(), None, opener);
+        let node = node_of(path).map(|folder| lock(&folder, now)).transpose()?;
+        return open_store(path.to_path_buf(), node, opener);
     }
     let folder = lock(path, now)?;
     match folder.find()? {
@@ -127,6 +128,13 @@ fn open_store(
 /// Every folder that a node has used has a lock file; a store has none.
 fn is_data_folder(path: &Path) -> bool {
     path.join(LOCK_FILE).exists()
+}
+
+/// The folder of the node that may have this store in use.
+fn node_of(store: &Path) -> Option<PathBuf> {
+    let store = store.canonicalize().ok()?;
+    StoreName::of(&store)?;
+    store.parent().filter(|folder| is_data_folder(folder)).map(Path::to_path_buf)
 }
 
 fn lock(path: &Path, now: Now) -> Result<DataFolder, LockError> {

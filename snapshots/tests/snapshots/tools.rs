@@ -8,6 +8,7 @@ use heureka_protocol::Status;
 use heureka_registry::Now;
 use heureka_snapshots::lock_file::LockError;
 use heureka_snapshots::memory_store::MemoryDisk;
+use heureka_snapshots::opening::open;
 use heureka_snapshots::restore::RestoreRules;
 use heureka_snapshots::sled_store::Sled;
 use heureka_snapshots::tools::{ImportOptions, Imported, ToolError, Verdict, export, import, inspect};
@@ -41,6 +42,50 @@ fn stopped() -> World {
     world.sweep();
     world.stop();
     world
+}
+
+#[test]
+fn a_store_in_the_folder_of_a_node_that_runs_is_left_alone_but_not_what_was_moved_aside() {
+    let mut world = stopped();
+    let now = world.now;
+    let folder = world.place().path;
+    let aside = folder.join("store-9.quarantine-5");
+    fs::create_dir(&aside).unwrap();
+    for file in ["conf", "db"] {
+        fs::copy(folder.join("store-1").join(file), aside.join(file)).unwrap();
+    }
+    world.start();
+    let refused = export(&folder.join("store-1"), &Sled, &mut Vec::new(), now).unwrap_err();
+    assert!(matches!(refused, ToolError::Lock(LockError::Held(Some(_)))), "{refused}");
+    assert!(exported(&aside, now).contains("SHOP"));
+    world.crash();
+    assert!(exported(&folder.join("store-1"), now).contains("SHOP"));
+}
+
+/// A reader that looks at who has the folder.
+struct Pager<'w>(&'w World, bool);
+
+impl std::io::Write for Pager<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if !std::mem::replace(&mut self.1, true) {
+            open(self.0.opening(), self.0.now).map(drop).unwrap();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_node_can_start_while_somebody_reads_what_was_exported() {
+    let world = stopped();
+    for place in [world.place().path, world.place().path.join("store-1")] {
+        let mut pager = Pager(&world, false);
+        export(&place, &Sled, &mut pager, world.now).unwrap();
+        assert!(pager.1);
+    }
 }
 
 fn exported(folder: &Path, now: Now) -> String {
