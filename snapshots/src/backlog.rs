@@ -10,7 +10,11 @@ use heureka_protocol::{AppName, InstanceId};
 use heureka_registry::Record;
 
 use crate::contents::Owner;
-use crate::pending::{Latest, Taken};
+use crate::pending::{Latest, Taken, rough_bytes};
+
+/// Bytes after which a slice ends: a round must not keep the processor, or memory, for long. Plain records reach their number
+/// first.
+const SLICE_BYTES: usize = 2 * 1024 * 1024;
 
 /// Sorts as the keys of the store do: shorter application names first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,12 +69,16 @@ impl Backlog {
         }
     }
 
-    /// The next changes to write, at most so many.
+    /// The next changes to write, at most so many, and not much more than two megabytes.
     pub fn next_slice(&mut self, at_most: usize) -> Taken {
         let gone: Vec<Owner> = self.gone.keys().take(at_most).cloned().collect();
         let mut slice: Taken = gone.into_iter().filter_map(|owner| self.gone.remove_entry(&owner)).collect();
-        while slice.len() < at_most {
+        let mut bytes = 0;
+        while slice.len() < at_most && bytes < SLICE_BYTES {
             let Some((place, latest)) = self.present.pop_first() else { break };
+            if let Latest::Present(record) = &latest {
+                bytes += rough_bytes(record);
+            }
             slice.push(((place.app, place.id), latest));
         }
         slice
@@ -141,6 +149,19 @@ mod tests {
         assert_eq!(names(&backlog.next_slice(3)), ["Z/x", "A/c", "B/b"]);
         assert_eq!(names(&backlog.next_slice(3)), ["B/z", "LONGER/a"]);
         assert!(backlog.is_empty());
+    }
+
+    #[test]
+    fn a_slice_of_large_records_is_short() {
+        let mut backlog = Backlog::default();
+        let mut large = Arc::into_inner(record("A", "x")).unwrap();
+        large.instance.metadata = [("text", "x".repeat(60_000))].into_iter().collect();
+        let large = Arc::new(large);
+        backlog.merge(
+            (0..100).map(|i| (owner("A", &format!("{i:02}")), Latest::Present(Arc::clone(&large)))).collect(),
+        );
+        let sizes: Vec<_> = std::iter::repeat_with(|| backlog.next_slice(1_000).len()).take(4).collect();
+        assert_eq!(sizes, [35, 35, 30, 0]);
     }
 
     #[test]

@@ -190,7 +190,8 @@ impl Session {
         let identity = identity.unwrap_or_else(|| self.new_identity());
         let identity = StoredMeta { software: self.opening.software.clone(), ..identity };
         let (opener, wall_ms, meta) = (self.opener(), self.now.wall_ms, identity.clone());
-        let made = self.in_folder(move |folder, _| make_target(folder, &*opener, meta, wall_ms));
+        let made =
+            self.in_folder(move |folder, cancelled| make_target(folder, &*opener, meta, wall_ms, cancelled));
         let target = made.map_err(|doubt| doubt.to_string())?.map_err(|error| error.to_string())?;
         Ok(self.opened(None, Some(target), identity))
     }

@@ -21,6 +21,24 @@ pub enum Latest {
     Evicted,
 }
 
+/// About how many bytes a record takes in a store: its texts, and something for the rest. Records differ by a factor of a
+/// hundred, so that their number says little about the work that they make.
+pub(crate) fn rough_bytes(record: &Record) -> usize {
+    let instance = &record.instance;
+    let texts = [
+        &instance.app_group_name,
+        &instance.home_page_url,
+        &instance.status_page_url,
+        &instance.health_check_url,
+        &instance.secure_health_check_url,
+        &instance.vip_address,
+        &instance.secure_vip_address,
+    ];
+    let texts: usize = texts.into_iter().flatten().map(|text| text.len()).sum();
+    let metadata: usize = instance.metadata.iter().map(|(key, value)| key.len() + value.len()).sum();
+    400 + instance.instance_id.len() + instance.host_name.len() + texts + metadata
+}
+
 /// An instance that was cancelled.
 #[derive(Clone, Debug)]
 pub struct Cancelled {

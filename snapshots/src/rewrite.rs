@@ -16,8 +16,9 @@ use crate::failure_points::Step;
 use crate::folder::DataFolder;
 use crate::frame;
 use crate::key::Kind;
+use crate::limited::Cancelled;
 use crate::mirror::{Edit, Mirror};
-use crate::pending::Latest;
+use crate::pending::{Latest, rough_bytes};
 use crate::store::{OpenStore, StoreError};
 use crate::stored::StoredMeta;
 
@@ -127,8 +128,14 @@ impl Rewrite {
             return Vec::new();
         }
         let Some(records) = &mut self.records else { return Vec::new() };
-        let slice: Vec<_> = records.take(SLICE_KEYS).collect();
-        if slice.len() < SLICE_KEYS {
+        let (mut slice, mut bytes, mut is_over) = (Vec::new(), 0, false);
+        while slice.len() < SLICE_KEYS && bytes < SLICE_BYTES && !is_over {
+            let next = records.next();
+            is_over = next.is_none();
+            bytes += next.as_deref().map_or(0, rough_bytes);
+            slice.extend(next);
+        }
+        if is_over {
             self.records = None;
         }
         let owned = slice.into_iter().map(|record| {
@@ -181,9 +188,14 @@ pub(crate) fn make_target(
     opener: &dyn OpenStore,
     identity: StoredMeta,
     wall_ms: i64,
+    cancelled: &Cancelled,
 ) -> Result<Mirror, StoreError> {
+    let is_wanted = || cancelled.check().map_err(|error| StoreError::new("make", error));
+    is_wanted()?;
     let target = Mirror::create(folder, opener, identity, wall_ms)?;
     reach(folder, Step::StoreMade)?;
+    // Making it may have taken long, and others have gone on.
+    is_wanted()?;
     if !folder.has_pointer() {
         folder.point_to(target.name()).map_err(|error| StoreError::new("make", error))?;
     }

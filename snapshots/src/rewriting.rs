@@ -7,6 +7,7 @@ use heureka_registry::{Now, Record, Tombstone};
 use crate::contents::{Owner, SeenTimes};
 use crate::failure_points::Step;
 use crate::key::Kind;
+use crate::limited::Cancelled;
 use crate::mirror::Mirror;
 use crate::news::News;
 use crate::rewrite::{ALL_KINDS, BESIDE_RECORDS, Rewrite, make_target, reach};
@@ -65,7 +66,7 @@ impl Writer {
             return Err(StoreError::new("make", "the folder is not locked"));
         };
         let identity = self.current.as_ref().map_or(&self.identity, Mirror::meta).clone();
-        let target = make_target(folder, &*self.place.opener, identity, now.wall_ms)?;
+        let target = make_target(folder, &*self.place.opener, identity, now.wall_ms, &Cancelled::default())?;
         self.rewrite = Some(Rewrite::new(target, kinds, records));
         Ok(())
     }

@@ -110,6 +110,29 @@ fn large_records_are_copied_a_few_at_a_time() {
 }
 
 #[test]
+fn large_records_of_the_registry_are_taken_in_a_few_at_a_time() {
+    let mut world = World::following();
+    for index in 0..100 {
+        let metadata = [("text", "x".repeat(60_000))].into_iter().collect();
+        world.register(Instance { metadata, ..instance("SHOP", &format!("{index:03}")) });
+    }
+    world.round();
+    let now = world.now;
+    world.writer().note_incomplete();
+    let records: Vec<_> = world.apps["SHOP"].records().cloned().collect();
+    world.writer().take_records(records, [], now);
+    let mut rounds = 0;
+    while world.writer().has_more_to_do() {
+        world.writer().round(&[], now).unwrap();
+        rounds += 1;
+    }
+    assert!(rounds > 5, "{rounds} rounds for six megabytes");
+    let before = world.picture();
+    world.restart();
+    assert_eq!((world.outcome(), world.picture()), ("warm", before));
+}
+
+#[test]
 fn a_store_that_is_simply_large_is_not_written_anew_again_and_again() {
     let mut world = grown();
     for _ in 0..100 {

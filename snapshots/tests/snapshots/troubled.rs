@@ -120,6 +120,29 @@ fn attempts_of_this_process_are_removed() {
 }
 
 #[test]
+fn a_new_store_that_is_made_too_slowly_does_not_become_the_one_in_use() {
+    let (release, is_released) = std::sync::mpsc::channel::<()>();
+    let is_released = std::sync::Mutex::new(is_released);
+    let hangs = fails_once(move || {
+        let _ = is_released.lock().unwrap().recv();
+        Ok(())
+    });
+    let world = World::new();
+    let mut opening = world.opening();
+    opening.place.opener = hangs(world.disk.clone());
+    opening.time_limit = Duration::from_millis(300);
+    let maker = Arc::downgrade(&opening.place.opener);
+    let opened = open(opening, world.now).unwrap();
+    assert!(matches!(opened.report.outcome, Outcome::Unusable { .. }), "{:?}", opened.report);
+    drop(opened);
+    drop(release);
+    while maker.strong_count() > 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(!world.place().path.join("CURRENT").exists());
+}
+
+#[test]
 fn a_store_that_loads_too_slowly_is_left_alone_also_by_its_loader() {
     for is_complete in [true, false] {
         let (release, is_released) = std::sync::mpsc::channel::<()>();

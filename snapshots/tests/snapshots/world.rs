@@ -275,8 +275,8 @@ impl World {
             if !self.tick() {
                 return false;
             }
-            let writer = self.writer();
-            if !writer.has_more_to_do() && !writer.wants_records() {
+            let writer = self.writer.as_ref().unwrap();
+            if !writer.has_more_to_do() && !writer.wants_records() && self.backlog.is_empty() {
                 self.saved = self.picture();
                 return true;
             }
