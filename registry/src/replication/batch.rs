@@ -85,7 +85,8 @@ pub enum Sick {
     Unreachable,
     /// 503 or no answer in time: the peer is slow and must not be flooded.
     Congested,
-    /// Any other answer that says nothing about single items: a redirect, 401, 502, a page of HTML.
+    /// Any other answer that says nothing about single items: a redirect, 401, 502, a page of HTML. If it goes on, the
+    /// reason is looked for among them all the same: a firewall may refuse one of them.
     Refusing,
 }
 

@@ -58,6 +58,8 @@ pub(super) struct Trouble {
     pub(super) successes_before: u64,
     /// How often others have got through between two refusals of the instance alone.
     pub(super) proofs: u32,
+    /// Batches with it that were refused without a word about the items, since one was answered.
+    pub(super) batch_refusals: u32,
     /// Refusals of the instance itself, alone in a batch or by the status of its item.
     pub(super) refusals: u32,
     /// Not to be sent before.

@@ -227,3 +227,136 @@ fn a_lone_item_that_is_refused_for_ever_is_dropped_after_eight_attempts() {
     let (refused, effects) = run_with_poison(&mut sender, "i-1", 400);
     assert_eq!((refused, effects.len()), (8, 1));
 }
+
+/// Runs until nothing is left; what a firewall in between refuses, it refuses in this way. Something else is to be told now
+/// and then. Returns what was dropped, and when the last of the others had got through.
+fn run_behind_a_firewall(sender: &mut Sender, bad: &[String], refusal: &Outcome) -> (Vec<Effect>, u64) {
+    let (mut effects, mut last_ms) = (Vec::new(), sender.now_ms);
+    while !sender.queue.is_empty() {
+        let Some(batch) = sender.next() else {
+            sender.sleep();
+            sender.register("living");
+            continue;
+        };
+        if bad.iter().any(|id| has(&batch, id)) {
+            effects.extend(sender.settle(&batch, refusal.clone()).effects);
+        } else {
+            if batch.items().iter().any(|item| &**item.key.id() != "living") {
+                last_ms = sender.now_ms;
+            }
+            sender.confirm(&batch);
+        }
+        assert!(sender.now_ms < 10_000_000, "it never ends");
+    }
+    (effects, last_ms)
+}
+
+/// A firewall's 403, and a list of answers that is too short.
+fn refusals() -> [Outcome; 2] {
+    [Outcome::Failed(Sick::Refusing), Outcome::Answered(Vec::new())]
+}
+
+#[test]
+fn an_item_that_a_firewall_refuses_does_not_keep_the_others_from_the_peer() {
+    for refusal in refusals() {
+        for place in [0, 137, 249] {
+            let mut sender = Sender::new();
+            sender.register("cancelled");
+            let batch = sender.take();
+            sender.confirm(&batch);
+            for n in 0..250 {
+                sender.register(&format!("i-{n:03}"));
+            }
+            sender.cancel("cancelled");
+            let start_ms = sender.now_ms;
+            let bad = format!("i-{place:03}");
+            let (effects, last_ms) = run_behind_a_firewall(&mut sender, std::slice::from_ref(&bad), &refusal);
+            assert!(last_ms - start_ms < 10_000, "the others took {} ms", last_ms - start_ms);
+            let [Effect::Dropped { key, action: Action::Register, reason: DropReason::Poison }] =
+                &effects[..]
+            else {
+                panic!("{effects:?}")
+            };
+            assert_eq!(**key.id(), bad);
+            assert_eq!(sender.queue.tally().dropped_total(), 1);
+        }
+    }
+}
+
+#[test]
+fn many_items_that_a_firewall_refuses_are_found_one_by_one() {
+    let mut sender = Sender::new();
+    for n in 0..1_000 {
+        sender.register(&format!("i-{n:04}"));
+    }
+    let bad: Vec<String> = (0..1_000).step_by(25).map(|n| format!("i-{n:04}")).collect();
+    let start_ms = sender.now_ms;
+    let (effects, last_ms) = run_behind_a_firewall(&mut sender, &bad, &Outcome::Failed(Sick::Refusing));
+    assert_eq!((effects.len(), sender.queue.tally().dropped_total()), (40, 40));
+    assert!(last_ms - start_ms < 150_000, "the others took {} ms", last_ms - start_ms);
+}
+
+#[test]
+fn what_is_refused_beside_batches_that_get_through_is_found_too() {
+    let mut sender = Sender::new();
+    for n in 0..250 {
+        sender.register(&format!("i-{n:03}"));
+    }
+    let mut dropped = 0;
+    let mut passed = std::collections::BTreeSet::new();
+    // There is always more than one batch to send, so something gets through between any two refusals.
+    for round in 0..100 {
+        for n in 0..500 {
+            sender.register_dirty(&format!("more-{n:03}"), 200 + round);
+        }
+        while let Some(batch) = sender.next() {
+            if has(&batch, "i-000") {
+                dropped += sender.settle(&batch, Outcome::Failed(Sick::Refusing)).effects.len();
+            } else {
+                passed.extend(batch.items().iter().map(|item| item.key.id().to_string()));
+                sender.confirm(&batch);
+            }
+        }
+        sender.pass(1_000);
+    }
+    assert_eq!((dropped, passed.len()), (1, 749));
+}
+
+#[test]
+fn a_peer_that_lets_nobody_in_loses_nothing_and_is_not_flooded() {
+    for refusal in refusals() {
+        let mut sender = Sender::new();
+        for n in 0..1_000 {
+            sender.register(&format!("i-{n:04}"));
+        }
+        let batch = sender.take();
+        sender.confirm(&batch);
+        for n in 0..250 {
+            sender.cancel(&format!("i-{n:04}"));
+        }
+        let (start_ms, mut requests) = (sender.now_ms, Vec::new());
+        while sender.now_ms < start_ms + 240_000 {
+            let Some(batch) = sender.next() else {
+                sender.sleep();
+                continue;
+            };
+            requests.push(sender.now_ms - start_ms);
+            sender.settle(&batch, refusal.clone());
+        }
+        let later = requests.iter().filter(|ms| **ms >= 60_000).count();
+        assert!(requests.len() - later < 30 && later < 30, "{requests:?}");
+        assert_eq!((sender.queue.len(), sender.queue.tally().dropped_total()), (1_000, 0));
+        let (healed_ms, mut confirmed) = (sender.now_ms, 0);
+        while !sender.queue.is_empty() {
+            match sender.next() {
+                None => sender.sleep(),
+                Some(batch) => {
+                    confirmed += batch.items().len();
+                    sender.confirm(&batch);
+                }
+            }
+        }
+        assert_eq!((confirmed, sender.queue.tally().dropped_total()), (1_000, 0));
+        assert!(sender.now_ms - healed_ms < 25_000, "{} ms", sender.now_ms - healed_ms);
+    }
+}

@@ -47,6 +47,8 @@ pub struct PeerQueue {
     batch_limit: usize,
     /// When a batch last left without waiting for company.
     early_sent_ms: Option<u64>,
+    /// The batch that left last had suspects in it.
+    were_suspects_last: bool,
     next_ticket: u64,
     next_batch: u64,
     next_sweep_ms: u64,
@@ -83,6 +85,7 @@ impl PeerQueue {
             refusals_in_row: 0,
             batch_limit: settings.batch_items_max,
             early_sent_ms: None,
+            were_suspects_last: false,
             next_ticket: 0,
             next_batch: last_batch,
             next_sweep_ms: 0,

@@ -14,9 +14,12 @@ use super::PeerQueue;
 /// Refusals in a row that no single poisonous item can explain: then the peer itself is at fault and gets a pause. Halving
 /// 250 items takes 9.
 const REFUSALS_OF_ONE_ITEM: u32 = 10;
-/// A 500 to an instance that travels alone may be the peer's own trouble, which comes and goes: it is poison if others have
-/// got through between its refusals so often. What says that the request is wrong needs one such proof.
+/// An answer to an instance that travels alone may come of the peer's own trouble, which comes and goes: the instance is
+/// poison if others have got through between its refusals so often. What says that the request is wrong needs one such proof.
 const PROOFS_OF_POISON: u32 = 3;
+/// Batches with an instance in it that a peer refuses without a word about them, until one of the items is suspected: a
+/// firewall in between may refuse one, but most such answers speak of the peer, or of who may talk to it.
+const REFUSALS_BEFORE_SUSPICION: u32 = 3;
 /// Refusals of an instance that travelled alone after which it is dropped even if nothing else shows the peer to be well.
 const LONE_REFUSALS_MAX: u32 = 8;
 /// Attempts for an item whose status says that a retry may help, but that does not matter for ever.
@@ -43,8 +46,15 @@ impl PeerQueue {
                 self.note_success();
                 self.settle_items(&items, answers, now_ms, random)
             }
-            Outcome::Answered(_) => self.fail(&items, Sick::Refusing, now_ms, random),
-            Outcome::Rejected(code) => self.reject(&items, code, now_ms, random),
+            Outcome::Answered(_) | Outcome::Failed(Sick::Refusing) => {
+                if self.is_suspicious(&items, flight.has_suspects) {
+                    self.reject(&items, Blame::Refused, now_ms, random)
+                } else {
+                    self.fail(&items, Sick::Refusing, now_ms, random)
+                }
+            }
+            Outcome::Rejected(INTERNAL_ERROR) => self.reject(&items, Blame::Unclear, now_ms, random),
+            Outcome::Rejected(_) => self.reject(&items, Blame::Request, now_ms, random),
             Outcome::Failed(why) => self.fail(&items, why, now_ms, random),
         }
     }
@@ -73,15 +83,28 @@ impl PeerQueue {
         Settled::default()
     }
 
+    /// True if a batch that was refused without a word about its items may have been so because of one of them: the oldest
+    /// would be in every batch, and nothing else would ever get through.
+    fn is_suspicious(&mut self, items: &[Item], has_suspects: bool) -> bool {
+        let mut refusals = 0;
+        for run in runs(items) {
+            let Some(slot) = self.slots.get_mut(&run[0].key) else { continue };
+            let trouble = slot.trouble.get_or_insert_default();
+            trouble.batch_refusals = trouble.batch_refusals.saturating_add(1);
+            refusals = refusals.max(trouble.batch_refusals);
+        }
+        has_suspects || refusals >= REFUSALS_BEFORE_SUSPICION
+    }
+
     /// A batch was refused because of what is in it: halve it until the guilty instance stands alone.
-    fn reject(&mut self, items: &[Item], code: u16, now_ms: u64, random: &mut dyn Random) -> Settled {
+    fn reject(&mut self, items: &[Item], blame: Blame, now_ms: u64, random: &mut dyn Random) -> Settled {
         self.refusals_in_row = self.refusals_in_row.saturating_add(1);
         if self.refusals_in_row >= REFUSALS_OF_ONE_ITEM {
             self.backoff.fail(Sick::Refusing, &self.settings, now_ms, random);
         }
         let keys: Vec<&Key> = runs(items).map(|run| &run[0].key).collect();
         if let [key] = *keys {
-            return self.reject_alone(key, code, now_ms, random);
+            return self.reject_alone(key, blame, now_ms, random);
         }
         self.tally.bisected += 1;
         let (cap, successes) = (keys.len().div_ceil(2), self.successes);
@@ -97,15 +120,19 @@ impl PeerQueue {
         Settled::default()
     }
 
-    fn reject_alone(&mut self, key: &Key, code: u16, now_ms: u64, random: &mut dyn Random) -> Settled {
+    fn reject_alone(&mut self, key: &Key, blame: Blame, now_ms: u64, random: &mut dyn Random) -> Settled {
         let (successes, settings) = (self.successes, self.settings);
         let Some(slot) = self.slots.get_mut(key) else { return Settled::default() };
-        let is_hopeless = code != INTERNAL_ERROR && slot.refusals() + 1 >= LONE_REFUSALS_MAX;
+        let is_hopeless = blame == Blame::Request && slot.refusals() + 1 >= LONE_REFUSALS_MAX;
         let trouble = slot.trouble.get_or_insert_default();
         let others_passed = trouble.batch_cap.is_some() && successes > trouble.successes_before;
+        if blame == Blame::Refused && !others_passed {
+            // It may as well be that nobody is let in.
+            self.backoff.fail(Sick::Refusing, &settings, now_ms, random);
+        }
         trouble.proofs += u32::from(others_passed);
         (trouble.batch_cap, trouble.successes_before) = (Some(1), successes);
-        let needed = if code == INTERNAL_ERROR { PROOFS_OF_POISON } else { 1 };
+        let needed = if blame == Blame::Request { 1 } else { PROOFS_OF_POISON };
         let is_poison = is_hopeless || trouble.proofs >= needed;
         if is_poison {
             trouble.proofs = 0;
@@ -199,13 +226,26 @@ impl PeerQueue {
                 (false, 0) => 0,
                 (_, refusals) => pause_ms(&settings, refusals, random),
             };
-            slot.trouble =
-                slot.trouble.take().map(|trouble| Box::new(Trouble { batch_cap: None, ..*trouble }));
+            slot.trouble = slot
+                .trouble
+                .take()
+                .map(|trouble| Box::new(Trouble { batch_cap: None, batch_refusals: 0, ..*trouble }));
             slot.put_off(now_ms.saturating_add(pause));
             resume(slot, *flight, verdict.retry);
         }
         self.place(key, now_ms);
     }
+}
+
+/// What the refusal of a whole batch says about its items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blame {
+    /// The request is wrong: 400, 413, 431.
+    Request,
+    /// One of them may have broken something at the peer: 500.
+    Unclear,
+    /// Nothing, but it has been so again and again.
+    Refused,
 }
 
 /// What the answers to the items of one instance add up to.

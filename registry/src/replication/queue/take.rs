@@ -93,8 +93,11 @@ impl PeerQueue {
         if self.is_busy() || now_ms < self.backoff.until_ms() {
             return None;
         }
-        if !self.lanes.suspects.is_empty() && !self.has_suspects_in_flight() {
-            return Some(Chosen { keys: self.choose_suspects(), has_suspects: true });
+        let have_suspects = !self.lanes.suspects.is_empty() && !self.has_suspects_in_flight();
+        // While a peer fails only one batch is tried at a time: then suspects and others take turns.
+        let is_turn_of_others = self.backoff.is_failing() && self.were_suspects_last;
+        if have_suspects && !is_turn_of_others {
+            return Some(self.suspects());
         }
         let early = self.lanes.first_early().is_some_and(|(_, key)| {
             self.is_draining
@@ -106,12 +109,16 @@ impl PeerQueue {
         let beats = self.lanes.heartbeats.len() >= self.batch_limit
             || oldest_beat.is_some_and(|(_, key)| self.has_waited(key, 1, now_ms));
         if !early && !beats {
-            return None;
+            return have_suspects.then(|| self.suspects());
         }
         if early {
             self.early_sent_ms = Some(now_ms);
         }
         Some(Chosen { keys: self.choose_ordinary(now_ms), has_suspects: false })
+    }
+
+    fn suspects(&self) -> Chosen {
+        Chosen { keys: self.choose_suspects(), has_suspects: true }
     }
 
     /// The oldest suspects, no more than the most suspicious of them allows, and no more items than a batch may have.
@@ -204,6 +211,7 @@ impl PeerQueue {
     }
 
     fn launch(&mut self, items: Vec<Item>, waited_ms: Vec<u64>, has_suspects: bool) -> Batch {
+        self.were_suspects_last = has_suspects;
         self.next_batch += 1;
         let number = self.next_batch;
         let order = self.order_of(number);
