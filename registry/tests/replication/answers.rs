@@ -201,3 +201,34 @@ fn confirmed_instances_tell_how_long_they_took() {
     sender.pass(20);
     assert_eq!(sender.answer(&batch, &[200]).propagation_ms, [1_020]);
 }
+
+#[test]
+fn an_operation_that_finds_nothing_again_and_again_is_said_to_be_given_up() {
+    let mut sender = Sender::new();
+    sender.register("i-1");
+    sender.set_status("i-1", Status::OutOfService);
+    let mut last = None;
+    for _ in 0..5 {
+        let (batch, _) = sender.later();
+        assert_eq!(shown(&batch), ["i-1 StatusUpdate", "i-1 Register"]);
+        last = Some(sender.answer(&batch, &[404, 200]));
+    }
+    let settled = last.unwrap();
+    let [Effect::Dropped { key, action: Action::StatusUpdate, reason: DropReason::Rejected(404) }] =
+        &settled.effects[..]
+    else {
+        panic!("{settled:?}")
+    };
+    assert_eq!((&**key.id(), sender.queue.tally().dropped_total()), ("i-1", 1));
+    assert!(settled.propagation_ms.is_empty(), "the peer has not confirmed it");
+    assert!(sender.queue.is_empty());
+}
+
+#[test]
+fn what_the_peer_refuses_is_not_confirmed() {
+    let mut sender = Sender::new();
+    sender.register("i-1");
+    sender.register("i-2");
+    let batch = sender.take();
+    assert_eq!(sender.answer(&batch, &[400, 200]).propagation_ms, [0]);
+}

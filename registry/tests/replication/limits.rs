@@ -173,3 +173,92 @@ fn what_could_not_be_drained_is_counted() {
     assert_eq!(sender.queue.tally().dropped(Action::Register, DropReason::Shutdown), 2);
     sender.queue.check().unwrap();
 }
+
+#[test]
+fn every_operation_on_an_override_has_its_own_time_also_if_it_looks_like_the_one_before() {
+    for removes in [false, true] {
+        let mut sender = Sender::new();
+        sender.register_from(instance("i-1", 100), Origin::Peer);
+        let operate = |sender: &mut Sender, first: bool| {
+            sender.set_status("i-1", if first { Status::OutOfService } else { Status::Down });
+            if removes {
+                sender.remove_override("i-1");
+            }
+        };
+        operate(&mut sender, true);
+        let start_ms = sender.now_ms;
+        let way_ms = QueueSettings::default().longest_way_ms(90_000);
+        while sender.now_ms < start_ms + way_ms - 20_000 {
+            fail(&mut sender);
+        }
+        operate(&mut sender, false);
+        let second_ms = sender.now_ms;
+        while sender.now_ms < second_ms + way_ms - 20_000 {
+            fail(&mut sender);
+            assert!(
+                sender.queue.waiting(APP, "i-1").override_kind().is_some(),
+                "{}",
+                sender.now_ms - second_ms
+            );
+        }
+        assert_eq!(sender.queue.tally().dropped_total(), 0);
+        sender.pass(40_000);
+        let _ = sender.next();
+        assert!(sender.queue.waiting(APP, "i-1").override_kind().is_none());
+    }
+}
+
+#[test]
+fn a_second_cancel_has_its_own_time() {
+    let mut sender = Sender::new();
+    for dirty in [100, 200] {
+        sender.register_from(instance("i-1", dirty), Origin::Peer);
+        sender.cancel("i-1");
+        if dirty == 100 {
+            sender.pass(200_000);
+        }
+    }
+    sender.pass(200_000);
+    assert_eq!(shown(&sender.take()), ["i-1 Cancel"]);
+    assert_eq!(sender.queue.tally().dropped_total(), 0);
+}
+
+#[test]
+fn what_meets_its_own_registration_on_its_way_is_not_kept_for_ever() {
+    for cancels in [true, false] {
+        let mut sender = Sender::new();
+        sender.register("i-1");
+        let batch = sender.take();
+        if cancels {
+            sender.cancel("i-1");
+        } else {
+            sender.set_status("i-1", Status::OutOfService);
+        }
+        sender.settle(&batch, Outcome::Failed(Sick::Unreachable));
+        let way_ms = QueueSettings::default().longest_way_ms(90_000);
+        let start_ms = sender.now_ms;
+        while sender.now_ms < start_ms + way_ms - 20_000 {
+            fail(&mut sender);
+        }
+        assert_eq!(sender.queue.tally().dropped_total(), 0);
+        sender.pass(40_000);
+        let batch = sender.next();
+        let action = if cancels { Action::Cancel } else { Action::StatusUpdate };
+        assert_eq!(sender.queue.tally().dropped(action, DropReason::Expired), 1);
+        let left: &[&str] = if cancels { &[] } else { &["i-1 Register"] };
+        assert_eq!(batch.map(|batch| shown(&batch)).unwrap_or_default(), left);
+    }
+}
+
+#[test]
+fn a_heartbeat_on_its_way_does_not_shorten_the_time_of_an_operation_behind_it() {
+    let mut sender = Sender::new();
+    sender.register_from(instance("i-1", 100), Origin::Peer);
+    sender.renew("i-1");
+    sender.pass(500);
+    let batch = sender.take();
+    sender.set_status("i-1", Status::OutOfService);
+    sender.answer(&batch, &[404]);
+    sender.pass(60_000);
+    assert_eq!(shown(&sender.take()), ["i-1 StatusUpdate", "i-1 Register"]);
+}

@@ -73,6 +73,10 @@ impl World {
             Round::TooMany(_) => self.count("comparisons with too many differences"),
             Round::Repairs(repairs) => {
                 for repair in &repairs {
+                    if matches!(repair.remedy, Remedy::Cancel | Remedy::SetOverride | Remedy::RemoveOverride)
+                    {
+                        link.note_bounded(&repair.key, now.mono_ms);
+                    }
                     link.queue.offer_repair(repair, now.mono_ms);
                 }
                 repairs.iter().for_each(|repair| self.mended(n, peer, repair));

@@ -1,11 +1,12 @@
 //! One node: applications, a queue towards every peer, and what its actors keep beside them. No rule lives here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use heureka_protocol::batch::Action;
 use heureka_protocol::{AppName, Status, StatusCounts};
 use heureka_registry::eviction_plan::Compensation;
-use heureka_registry::replication::{Arrivals, Batch, PeerQueue, Rounds};
+use heureka_registry::replication::{Arrivals, Batch, DropReason, Key, PeerQueue, Rounds};
 use heureka_registry::{
     Application, ClockReading, DeltaLog, LeaseExpiry, LeaseTotals, MinuteCounter, Now, Record, Rules,
     SelfPreservation,
@@ -27,6 +28,30 @@ pub struct Link {
     pub wake_ms: Option<u64>,
     /// Writes that the queue has given up so far.
     pub dropped: u64,
+    /// When the peer was last to be told of a cancel or an operation on an override, by application and id.
+    pub bounded: HashMap<Key, u64>,
+}
+
+impl Link {
+    /// The peer is to be told something that must not be given up before its time.
+    pub fn note_bounded(&mut self, key: &Key, mono_ms: u64) {
+        self.bounded.insert(key.clone(), mono_ms);
+    }
+
+    /// Of what `bounded` names, that of which a cancel or an operation on an override waits.
+    pub fn waiting_bounded(&self) -> Vec<Key> {
+        let waits = |key: &&Key| {
+            let intents = self.queue.waiting(key.app(), key.id());
+            intents.has_cancel() || intents.override_kind().is_some()
+        };
+        self.bounded.keys().filter(waits).cloned().collect()
+    }
+
+    /// Writes that waited for too long.
+    pub fn expired(&self) -> u64 {
+        let writes = Action::ALL.into_iter().filter(|action| *action != Action::Heartbeat);
+        writes.map(|action| self.queue.tally().dropped(action, DropReason::Expired)).sum()
+    }
 }
 
 /// A node.

@@ -1,7 +1,7 @@
 //! Somebody with a console: sets overrides and takes them away again, at whichever node the load balancer gives.
 
 use heureka_protocol::Status;
-use heureka_registry::replication::OverrideKind;
+use heureka_registry::replication::{Key, OverrideKind};
 use heureka_registry::{ChangeKind, Origin, StatusOutcome};
 
 use crate::agenda::Event;
@@ -57,6 +57,7 @@ impl World {
                 }
                 if let Some(record) = self.record(n, who).cloned() {
                     for link in self.nodes[n].links.values_mut() {
+                        link.note_bounded(&Key::of(&record.instance), mono_ms);
                         link.queue.offer_override(&record, kind, mono_ms);
                     }
                 }

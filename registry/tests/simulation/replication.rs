@@ -74,7 +74,27 @@ impl World {
 
     fn next_batch(&mut self, n: usize, peer: usize) -> Option<Batch> {
         let mono_ms = self.node_now(n).mono_ms;
-        self.nodes[n].links.get_mut(&peer)?.queue.next_batch(mono_ms)
+        let link = self.nodes[n].links.get_mut(&peer)?;
+        let (waited, expired) = (link.waiting_bounded(), link.expired());
+        let batch = link.queue.next_batch(mono_ms);
+        if link.expired() > expired {
+            self.check_expired(n, peer, waited, batch.as_ref());
+        }
+        batch
+    }
+
+    /// 9.3.2: a cancel or an operation on an override is not given up while a peer may hold the lease.
+    fn check_expired(&mut self, n: usize, peer: usize, waited: Vec<Key>, batch: Option<&Batch>) {
+        let mono_ms = self.node_now(n).mono_ms;
+        let bound_ms = self.plan.queue.longest_way_ms(self.plan.duration_secs * 1000);
+        let Some(link) = self.nodes[n].links.get(&peer) else { return };
+        let waiting = link.waiting_bounded();
+        let leaves = |key: &Key| batch.is_some_and(|batch| batch.items().iter().any(|item| item.key == *key));
+        let early = waited.into_iter().find(|key| {
+            let is_given_up = !waiting.contains(key) && !leaves(key);
+            is_given_up && mono_ms < link.bounded[key] + bound_ms
+        });
+        self.require(early.is_none(), || format!("9.3.2: {n} gave up {early:?} for {peer} too early"));
     }
 
     /// 9.3.1: an instance is in at most one batch on its way to a peer, and a batch is bounded.
@@ -239,6 +259,7 @@ impl World {
             }
             Err(cancelled) => {
                 if let Some(link) = self.nodes[n].links.get_mut(&peer) {
+                    link.note_bounded(key, now.mono_ms);
                     link.queue.offer_cancel(key, cancelled, now.mono_ms);
                 }
             }

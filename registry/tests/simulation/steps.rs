@@ -5,7 +5,7 @@ use std::sync::Arc;
 use heureka_protocol::batch::Action;
 use heureka_protocol::{ActionType, StatusCounts};
 use heureka_registry::invariants::{check_application, check_change, check_delta};
-use heureka_registry::replication::Batch;
+use heureka_registry::replication::{Batch, Key};
 use heureka_registry::{Change, ChangeKind, Origin, Record};
 
 use crate::agenda::Event;
@@ -124,7 +124,15 @@ impl World {
         if is_sent_wrongly {
             offered.origin = Origin::Client;
         }
+        let is_bounded = matches!(
+            change.kind,
+            ChangeKind::Cancelled | ChangeKind::StatusOverridden | ChangeKind::OverrideRemoved
+        );
+        let key = Key::of(&change.record.instance);
         for link in self.nodes[n].links.values_mut() {
+            if is_bounded && change.origin == Origin::Client {
+                link.note_bounded(&key, mono_ms);
+            }
             link.queue.offer(&offered, mono_ms);
         }
     }

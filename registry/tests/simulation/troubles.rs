@@ -1,6 +1,6 @@
 //! What happens to nodes: crash and restart, joins and leaves, clocks that jump, and their timers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use heureka_protocol::{AppName, InstanceId};
 use heureka_registry::eviction_plan::EvictionPlan;
@@ -65,7 +65,8 @@ impl World {
 
     pub fn link(&self) -> Link {
         let queue = PeerQueue::on_link(self.plan.queue, 0, self.now_ms * 1_000);
-        Link { queue, flights: BTreeMap::new(), rounds: Rounds::default(), wake_ms: None, dropped: 0 }
+        let (flights, rounds, bounded) = (BTreeMap::new(), Rounds::default(), HashMap::new());
+        Link { queue, flights, rounds, wake_ms: None, dropped: 0, bounded }
     }
 
     /// A new node: all others learn of it, and it of them.

@@ -187,7 +187,8 @@ impl PeerQueue {
             self.tally.merged += 1;
         }
         slot.pending = after;
-        if after != before || after == Intents::HEARTBEAT {
+        // Another cancel or operation on the override has its own time, also if it looks like the one that waits.
+        if after != before || intents.weight() >= Some(Weight::Override) || after == Intents::HEARTBEAT {
             slot.deadline_ms = slot.new_deadline_ms(&self.settings, now_ms);
         }
         self.place(&key, now_ms);

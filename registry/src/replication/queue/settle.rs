@@ -5,7 +5,7 @@ use heureka_protocol::batch::{Action, ItemResponse};
 use crate::random::Random;
 use crate::replication::backoff::pause_ms;
 use crate::replication::batch::{Batch, DropReason, Effect, Item, Outcome, Settled, Sick};
-use crate::replication::intents::{Intents, OverrideKind};
+use crate::replication::intents::{Intents, OverrideKind, Weight};
 use crate::replication::key::Key;
 use crate::replication::slot::{InFlight, Slot, Trouble};
 
@@ -213,6 +213,7 @@ impl PeerQueue {
         if let Some(instance) = verdict.adopt {
             settled.effects.push(Effect::Adopt { key: key.clone(), instance });
         }
+        let is_confirmed = verdict.refused.is_empty();
         for (intents, code) in verdict.refused {
             self.tally.drop_all(intents, DropReason::Rejected(code));
             settled.effects.extend(dropped(key, intents, DropReason::Rejected(code)));
@@ -220,7 +221,9 @@ impl PeerQueue {
         self.tally.registered_after_404 += u64::from(verdict.lacks_instance);
         if verdict.retry.is_empty() {
             slot.trouble = None;
-            settled.propagation_ms.push(now_ms.saturating_sub(flight.since_ms));
+            if is_confirmed {
+                settled.propagation_ms.push(now_ms.saturating_sub(flight.since_ms));
+            }
         } else {
             let pause = match (verdict.is_lame, slot.refusals()) {
                 (false, 0) => 0,
@@ -300,8 +303,12 @@ impl Verdict {
             // The registration behind it brings the instance, and the override with it, unless the peer still has another one
             // from an earlier life of the instance. Both are told once more, now that there is something to tell it of.
             (Action::StatusUpdate | Action::DeleteStatusOverride, NOT_FOUND) if flying.has_register() => {
-                if may_retry && !is_stated {
+                if is_stated {
+                    // Nothing was stored, so the registration has told everything.
+                } else if may_retry {
                     self.retry = self.retry.then(Intents::REGISTER).then(intents);
+                } else {
+                    self.refused.push((intents, code));
                 }
             }
             (Action::StatusUpdate | Action::DeleteStatusOverride, NOT_FOUND) => {
@@ -319,16 +326,28 @@ impl Verdict {
 
 /// Puts intents that come back from a flight in front of those that wait.
 fn resume(slot: &mut Slot, flight: InFlight, returned: Intents) {
-    let waited_too = !slot.pending.is_empty();
-    slot.pending = returned.then(slot.pending);
     if returned.is_empty() {
         return;
     }
+    let waiting = (slot.pending, slot.deadline_ms);
+    slot.deadline_ms = later_deadline_ms((returned, flight.deadline_ms), waiting);
+    slot.pending = returned.then(slot.pending);
     // The slot is in no list while something of it is on its way, so its place can change freely.
     (slot.ticket, slot.since_ms) = (flight.ticket, flight.since_ms);
-    let returned_deadline_ms = if slot.pending == Intents::REGISTER { u64::MAX } else { flight.deadline_ms };
-    slot.deadline_ms =
-        if waited_too { slot.deadline_ms.max(returned_deadline_ms) } else { returned_deadline_ms };
+}
+
+/// Until when what has come back is worth telling together with what waits behind it. A list ends with the heaviest that is
+/// left in it: see [`Slot::new_deadline_ms`].
+fn later_deadline_ms(returned: (Intents, u64), waiting: (Intents, u64)) -> u64 {
+    let Some(weight) = returned.0.then(waiting.0).weight() else { return u64::MAX };
+    if weight == Weight::Register {
+        return u64::MAX;
+    }
+    // A cancel takes all that came before it along.
+    let returned = if waiting.0.has_cancel() { (Intents::NONE, 0) } else { returned };
+    let bounded = if weight == Weight::Heartbeat { weight } else { Weight::Override };
+    let counts = |(intents, _): &(Intents, u64)| intents.weight() >= Some(bounded);
+    [returned, waiting].into_iter().filter(counts).map(|(_, ms)| ms).max().unwrap_or(u64::MAX)
 }
 
 fn dropped(key: &Key, intents: Intents, reason: DropReason) -> impl Iterator<Item = Effect> {
