@@ -8,11 +8,11 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::future::join_all;
-use heureka_actors::AppCore;
 use heureka_actors::replicator::{
     CLOCK_HEADER, ORDER_HEADER, PEER_HEADER, PeerIdentity, PlacedStamps, STAMPS_HEADER, clock_from_text,
     clock_to_text, order_from_text,
 };
+use heureka_actors::{AppCore, Refused};
 use heureka_protocol::batch::{self, OutgoingResponse, ReplicationItem, ReplicationTask};
 use heureka_protocol::document::Form;
 use heureka_protocol::draft::{Refusal, Registration};
@@ -90,6 +90,18 @@ pub async fn apply(
     let stamps = stamps_in(request, clock);
     let order = header(request, ORDER_HEADER).and_then(order_from_text);
     let arrival = node.replication.enter(sender.as_ref(), order);
+    let answers = apply_all(node, items, &stamps, arrival, is_ours).await?;
+    Ok(respond(node, &answers, is_ours))
+}
+
+/// The items, those of one application as one step; their answers in their places.
+async fn apply_all(
+    node: &Node,
+    items: Vec<Result<ReplicationItem, ReadError>>,
+    stamps: &PlacedStamps,
+    arrival: Arrival,
+    is_ours: bool,
+) -> Result<Vec<ItemAnswer>, ApiError> {
     let mut answers: Vec<ItemAnswer> = vec![StatusCode::BAD_REQUEST.into(); items.len()];
     let mut by_application: HashMap<AppName, Vec<(usize, ReplicationItem)>> = HashMap::new();
     let mut refused: Vec<(usize, ReadError)> = Vec::new();
@@ -105,11 +117,24 @@ pub async fn apply(
     }
     let applied = by_application
         .into_iter()
-        .map(|(app, items)| apply_to_application(node, app, items, &stamps, arrival));
-    for (place, answer) in join_all(applied).await.into_iter().flatten() {
-        answers[place] = answer;
+        .map(|(app, items)| apply_to_application(node, app, items, stamps, arrival));
+    let applied: Vec<AppliedItems> = join_all(applied).await;
+    if !is_ours && let Some(refused) = applied.iter().find_map(AppliedItems::put_off) {
+        // To a Java server 503 for an item means that it is lost, for the batch that it is to be sent again.
+        tracing::warn!(%refused, "a batch of a peer that is no node of our kind was put off");
+        return Err(ApiError::Registry(refused));
     }
-    Ok(respond(node, &answers, is_ours))
+    for AppliedItems { places, answers: of_application } in applied {
+        let of_application = of_application.unwrap_or_else(|refused| {
+            // The sender tries an item again that was answered 503; it drops one that was answered 500.
+            tracing::warn!(items = places.len(), %refused, "a peer's batch was not applied to an application");
+            vec![StatusCode::SERVICE_UNAVAILABLE.into(); places.len()]
+        });
+        for (place, answer) in places.into_iter().zip(of_application) {
+            answers[place] = answer;
+        }
+    }
+    Ok(answers)
 }
 
 /// True for an operation on an override. A Java server tells it once: if it meets no instance it is lost, and the list that
@@ -143,7 +168,7 @@ async fn apply_to_application(
     items: Vec<(usize, ReplicationItem)>,
     stamps: &PlacedStamps,
     arrival: Arrival,
-) -> Vec<(usize, ItemAnswer)> {
+) -> AppliedItems {
     let places: Vec<usize> = items.iter().map(|(place, _)| *place).collect();
     let opens = |task: &ReplicationTask| match task {
         ReplicationTask::Register(_) => true,
@@ -175,16 +200,23 @@ async fn apply_to_application(
     } else {
         node.registry.perform(&app, step).await
     };
-    let answers = match answers {
-        Ok(Some(answers)) => answers,
-        Ok(None) => vec![StatusCode::NOT_FOUND.into(); places.len()],
-        Err(refused) => {
-            // The sender tries an item again that was answered 503; it drops one that was answered 500.
-            tracing::warn!(%app, %refused, "a peer's batch was not applied to an application");
-            vec![StatusCode::SERVICE_UNAVAILABLE.into(); places.len()]
-        }
-    };
-    places.into_iter().zip(answers).collect()
+    let unknown = || vec![StatusCode::NOT_FOUND.into(); places.len()];
+    let answers = answers.map(|answers| answers.unwrap_or_else(unknown));
+    AppliedItems { places, answers }
+}
+
+/// What became of the items of one application.
+struct AppliedItems {
+    /// Where they stand in the batch.
+    places: Vec<usize>,
+    answers: Result<Vec<ItemAnswer>, Refused>,
+}
+
+impl AppliedItems {
+    /// Why they may be sent again a little later, if nothing was wrong with them.
+    fn put_off(&self) -> Option<Refused> {
+        self.answers.as_ref().err().copied().filter(|refused| refused.is_worth_a_retry())
+    }
 }
 
 /// What items need besides the application.

@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::bad_batches::{BATCH, JSON, assert_whole, instance, item};
-use super::support::{call, fresh_node, get, raw, register};
+use super::support::{call, fresh_node, get, node, raw, register};
 use crate::golden::http::{Answer, gzip};
 
 fn post(port: u16, body: &[u8]) -> Answer {
@@ -228,4 +228,26 @@ fn s76a_a_heartbeat_of_an_unknown_instance_is_answered_404_with_nothing_behind_i
             "{accept}"
         );
     }
+}
+
+#[test]
+fn a_batch_that_an_overloaded_node_cannot_apply_is_put_off_whole_for_java_and_item_by_item_for_our_kind() {
+    let node = node(&[
+        ("eureka.server.use-read-only-response-cache", "false"),
+        ("heureka.limits.cache-backlog", "2"),
+    ]);
+    let port = node.port();
+    let backlog = &node.node().registry.shared().cache_backlog;
+    backlog.enter();
+    backlog.enter();
+    let body = list(&[of("Register", "a", 100), of("Cancel", "b", 100)]);
+    let answer = post(port, body.as_bytes());
+    assert_eq!(answer.status, 503, "Java sends the whole batch again after a second: {}", answer.text());
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    let ours = [JSON[0], JSON[1], ("x-heureka-peer", "1;node=somebody;epoch=1")];
+    let answer = call(port, "POST", BATCH, &ours, body.as_bytes());
+    assert_eq!(codes(&answer), [503, 503]);
+    backlog.leave();
+    backlog.leave();
+    assert_eq!(send(port, &[of("Register", "a", 100), of("Cancel", "b", 100)]), [200, 404]);
 }
