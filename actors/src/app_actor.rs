@@ -22,6 +22,7 @@ pub struct AppActor {
     cache: Addr<CacheActor>,
     registry: Addr<RegistryActor>,
     published_totals: LeaseTotals,
+    published_tombstones: usize,
     /// Set when the registry has taken this application out of the directory; late callers must ask for the new one.
     is_retired: bool,
 }
@@ -35,8 +36,10 @@ impl AppActor {
         registry: Addr<RegistryActor>,
     ) -> Self {
         let published_totals = application.totals();
+        let published_tombstones = application.tombstone_count();
+        shared.replace_tombstones(0, published_tombstones);
         let core = AppCore { shared, application, outbox: Vec::new(), notes: Vec::new() };
-        Self { core, cache, registry, published_totals, is_retired: false }
+        Self { core, cache, registry, published_totals, published_tombstones, is_retired: false }
     }
 
     /// Sends what a step has produced. Order matters: the reply leaves after the changes are in the cache's mailbox, so
@@ -52,6 +55,9 @@ impl AppActor {
         let totals = self.core.application.totals();
         self.core.shared.replace_totals(self.published_totals, totals);
         self.published_totals = totals;
+        let tombstones = self.core.application.tombstone_count();
+        self.core.shared.replace_tombstones(self.published_tombstones, tombstones);
+        self.published_tombstones = tombstones;
     }
 
     /// Starts again from what the cache shows, which is every change that was sent: a panic loses its own step only.
@@ -120,6 +126,13 @@ where
     }
 }
 
+impl Drop for AppActor {
+    /// What an application that has retired remembered is forgotten.
+    fn drop(&mut self) {
+        self.core.shared.replace_tombstones(self.published_tombstones, 0);
+    }
+}
+
 /// When an application may retire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retirement {
@@ -140,6 +153,7 @@ impl Handler<RetireIfEmpty> for AppActor {
 
     fn handle(&mut self, RetireIfEmpty(retirement): RetireIfEmpty, _: &mut Self::Context) -> Self::Result {
         let is_forgettable = self.core.sweep();
+        self.publish();
         let is_given_up = retirement == Retirement::IfWithoutInstances && self.core.application.is_empty();
         self.is_retired = self.is_retired || is_forgettable || is_given_up;
         self.is_retired

@@ -1,7 +1,7 @@
 //! What all actors and handlers of one node share: clocks, options, counters, and the two published pointers.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use actix::Addr;
@@ -56,6 +56,7 @@ pub struct Shared {
     /// Behind a lock because single look-ups need an exact answer from any thread; held for a few instructions.
     protection: Mutex<SelfPreservation>,
     gate: ArcSwap<AccessGate>,
+    tombstones: AtomicUsize,
     copies: AtomicU64,
     sinks: Vec<Arc<dyn ChangeSink>>,
 }
@@ -84,6 +85,7 @@ impl Shared {
             leases: AtomicU64::new(0),
             renewals_per_minute_micros: AtomicU64::new(0),
             renewals: MinuteCounter::new(),
+            tombstones: AtomicUsize::new(0),
             copies: AtomicU64::new(0),
             sinks,
         }
@@ -216,6 +218,19 @@ impl Shared {
         LeaseTotals {
             leases: self.leases.load(Ordering::Relaxed),
             renewals_per_minute_micros: self.renewals_per_minute_micros.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Cancels that are remembered, of all applications.
+    #[must_use]
+    pub fn tombstones(&self) -> usize {
+        self.tombstones.load(Ordering::Relaxed)
+    }
+
+    /// Replaces what one application contributes to them.
+    pub(crate) fn replace_tombstones(&self, old: usize, new: usize) {
+        if old != new {
+            self.tombstones.fetch_add(new.wrapping_sub(old), Ordering::Relaxed);
         }
     }
 

@@ -120,6 +120,8 @@ impl RegistryGauges {
             "Leases in the registry, expired ones included",
             shared.totals().leases,
         )?;
+        let help = "Cancels that are remembered, so that nothing old brings back what was cancelled";
+        gauges.set("eureka_tombstones", help, shared.tombstones())?;
         gauges.set("eureka_applications", "Applications with at least one instance", view.apps().count())?;
         gauges.set(
             "eureka_status_overrides",

@@ -40,3 +40,24 @@ async fn a_registry_full_of_memories_makes_room_for_the_living() {
     registry.register(instance("SHOP", "a"), Origin::Client).await.expect("there is room now");
     assert_eq!(ids(&registry.current_view().await.expect("a view"), "SHOP"), ["a"]);
 }
+
+#[actix::test]
+async fn what_is_remembered_of_cancels_is_counted_until_it_is_forgotten() {
+    tokio::time::pause();
+    let limits = LimitOptions { applications: 1, ..LimitOptions::default() };
+    let registry = registry(Options { limits, ..options() });
+    for id in ["a", "b", "c"] {
+        registry.register(instance("SHOP", id), Origin::Client).await.expect("registered");
+    }
+    for id in ["a", "b"] {
+        assert!(registry.cancel("SHOP", id, Origin::Client).await.expect("cancelled"));
+    }
+    registry.register(instance("SHOP", "a"), Origin::Client).await.expect("registered again");
+    assert_eq!(registry.shared().tombstones(), 1);
+    for id in ["a", "c"] {
+        assert!(registry.cancel("SHOP", id, Origin::Client).await.expect("cancelled"));
+    }
+    assert_eq!(registry.shared().tombstones(), 3);
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    assert_eq!((registry.shared().tombstones(), registry.shared().directory().len()), (0, 0));
+}

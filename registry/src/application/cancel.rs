@@ -182,6 +182,12 @@ impl Application {
         self.tombstones.get(id, now)
     }
 
+    /// How many cancels are remembered; some may have just ended. Asking costs nothing.
+    #[must_use]
+    pub fn tombstone_count(&self) -> usize {
+        self.tombstones.len()
+    }
+
     /// All tombstones in the order of their ids, for snapshots and gauges; some may have just ended.
     pub fn tombstones(&self) -> impl Iterator<Item = (&InstanceId, &Tombstone)> {
         self.tombstones.iter()
