@@ -22,6 +22,7 @@ use heureka_registry::replication::Arrival;
 use heureka_registry::replication::receive::{Applied, Incoming};
 use heureka_registry::{ClockReading, Heartbeat, Now, Record, Sender, Stamp, StampClock};
 
+use super::batch_refusals::{self, ItemRefusal};
 use super::error::ApiError;
 use super::negotiate::{self, BodyFormat, ContentTypeError};
 use super::{body, reply};
@@ -104,16 +105,12 @@ async fn apply_all(
 ) -> Result<Vec<ItemAnswer>, ApiError> {
     let mut answers: Vec<ItemAnswer> = vec![StatusCode::BAD_REQUEST.into(); items.len()];
     let mut by_application: HashMap<AppName, Vec<(usize, ReplicationItem)>> = HashMap::new();
-    let mut refused: Vec<(usize, ReadError)> = Vec::new();
+    let mut refusals: Vec<(usize, ItemRefusal)> = Vec::new();
     for (place, item) in items.into_iter().enumerate() {
         match item {
             Ok(item) => by_application.entry(item.app.clone()).or_default().push((place, item)),
-            Err(error) => refused.push((place, error)),
+            Err(error) => refusals.push((place, ItemRefusal::Unreadable(error))),
         }
-    }
-    if let Some((place, error)) = refused.first() {
-        // One line a batch, however many items are bad: whoever sends them must not fill the log.
-        tracing::warn!(items = refused.len(), place, %error, "items of a peer's batch were refused; the first is shown");
     }
     let applied = by_application
         .into_iter()
@@ -124,16 +121,19 @@ async fn apply_all(
         tracing::warn!(%refused, "a batch of a peer that is no node of our kind was put off");
         return Err(ApiError::Registry(refused));
     }
-    for AppliedItems { places, answers: of_application } in applied {
-        let of_application = of_application.unwrap_or_else(|refused| {
-            // The sender tries an item again that was answered 503; it drops one that was answered 500.
-            tracing::warn!(items = places.len(), %refused, "a peer's batch was not applied to an application");
-            vec![StatusCode::SERVICE_UNAVAILABLE.into(); places.len()]
-        });
+    for AppliedItems { app, places, answers: of_application } in applied {
+        let not_applied = |refused| Err(ItemRefusal::NotApplied { app: app.clone(), refused });
+        let of_application =
+            of_application.unwrap_or_else(|refused| places.iter().map(|_| not_applied(refused)).collect());
         for (place, answer) in places.into_iter().zip(of_application) {
-            answers[place] = answer;
+            answers[place] = answer.unwrap_or_else(|refusal| {
+                let status = refusal.status();
+                refusals.push((place, refusal));
+                status.into()
+            });
         }
     }
+    batch_refusals::report(node.replication.metrics(), is_ours, &refusals);
     Ok(answers)
 }
 
@@ -188,10 +188,10 @@ async fn apply_to_application(
     let items: Vec<(ReplicationItem, Option<Stamp>)> =
         items.into_iter().map(|(place, item)| (item, stamps.get(place))).collect();
     let replication = Arc::clone(&node.replication);
-    let step = move |core: &mut AppCore| -> Vec<ItemAnswer> {
+    let step = move |core: &mut AppCore| -> Vec<Result<ItemAnswer, ItemRefusal>> {
         if replication.is_overtaken(arrival) {
             replication.metrics().count_overtaken(items.len());
-            return vec![StatusCode::SERVICE_UNAVAILABLE.into(); items.len()];
+            return items.iter().map(|_| Ok(StatusCode::SERVICE_UNAVAILABLE.into())).collect();
         }
         items.into_iter().map(|(item, stamp)| apply_item(core, item, stamp, &context)).collect()
     };
@@ -200,16 +200,17 @@ async fn apply_to_application(
     } else {
         node.registry.perform(&app, step).await
     };
-    let unknown = || vec![StatusCode::NOT_FOUND.into(); places.len()];
+    let unknown = || places.iter().map(|_| Ok(StatusCode::NOT_FOUND.into())).collect();
     let answers = answers.map(|answers| answers.unwrap_or_else(unknown));
-    AppliedItems { places, answers }
+    AppliedItems { app, places, answers }
 }
 
 /// What became of the items of one application.
 struct AppliedItems {
+    app: AppName,
     /// Where they stand in the batch.
     places: Vec<usize>,
-    answers: Result<Vec<ItemAnswer>, Refused>,
+    answers: Result<Vec<Result<ItemAnswer, ItemRefusal>>, Refused>,
 }
 
 impl AppliedItems {
@@ -232,23 +233,20 @@ fn apply_item(
     item: ReplicationItem,
     stamp: Option<Stamp>,
     context: &ItemContext,
-) -> ItemAnswer {
+) -> Result<ItemAnswer, ItemRefusal> {
     let ReplicationItem { app, id, task } = item;
     let incoming = match checked(&app, task, context) {
         Ok(incoming) => incoming,
-        Err(refusal) => {
-            tracing::warn!(%app, %id, %refusal, "a peer's registration was refused");
-            return StatusCode::BAD_REQUEST.into();
-        }
+        Err(refusal) => return Err(ItemRefusal::Invalid { app, id, refusal }),
     };
     let id = match &incoming {
         Incoming::Register(instance) => Arc::clone(&instance.instance_id),
         _ => id,
     };
-    match core.apply(&id, incoming, stamp, context.sender) {
-        Ok(applied) => answer_of(applied, context),
-        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into(),
-    }
+    let applied = core.apply(&id, incoming, stamp, context.sender);
+    applied
+        .map(|applied| answer_of(applied, context))
+        .map_err(|refused| ItemRefusal::NotApplied { app, refused })
 }
 
 /// What the item asks for, as the rules take it.

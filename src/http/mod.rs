@@ -3,6 +3,7 @@
 pub mod applications;
 pub mod base_url;
 pub mod batch;
+mod batch_refusals;
 pub mod body;
 pub mod closing;
 pub mod compress;

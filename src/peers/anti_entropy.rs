@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::Data;
-use heureka_actors::replicator::PeerLink;
+use heureka_actors::replicator::{Comparison, PeerLink};
 use heureka_config::settings::ServiceUrl;
 use heureka_protocol::AppName;
 use heureka_registry::replication::{QueueSettings, Remedy, Repair, Round, Rounds, repairs_of};
 use heureka_registry::{Random, SplitMix64};
 
-use super::digest::{DigestRequest, own_hashes, read_application, read_hashes};
+use super::digest::{DigestRequest, UnreadableDigest, own_hashes, read_application, read_hashes};
 use super::directory::{PeerUrls, queue_settings};
 use super::http::PeerHttp;
 use crate::node::Node;
@@ -31,6 +31,8 @@ pub struct AntiEntropy {
     urls: PeerUrls,
     random: SplitMix64,
     rounds: BTreeMap<String, Rounds>,
+    /// Peers whose digests could not be read the last time.
+    unreadable: BTreeSet<String>,
     /// They say how long a word may be on its way.
     queue: QueueSettings,
 }
@@ -48,7 +50,15 @@ impl AntiEntropy {
     #[must_use]
     pub fn new(node: Data<Node>, http: PeerHttp, urls: PeerUrls, seed: u64) -> Self {
         let queue = queue_settings(&node.settings);
-        Self { node, http, urls, random: SplitMix64::new(seed), rounds: BTreeMap::new(), queue }
+        Self {
+            node,
+            http,
+            urls,
+            random: SplitMix64::new(seed),
+            rounds: BTreeMap::new(),
+            unreadable: BTreeSet::new(),
+            queue,
+        }
     }
 
     /// Compares for ever, one peer after the other, with chance in the pauses so that nodes do not do it in step. Somebody
@@ -66,12 +76,15 @@ impl AntiEntropy {
         let links = self.node.replication.links();
         let urls: BTreeSet<&str> = links.iter().map(|link| link.url()).collect();
         self.rounds.retain(|url, _| urls.contains(url.as_str()));
+        self.unreadable.retain(|url| urls.contains(url.as_str()));
         for link in links.iter().filter(|link| link.identity().is_some() && !link.is_closed()) {
             let found = match self.compare(link).await {
-                Ok(found) => found,
+                Ok(found) => {
+                    self.unreadable.remove(link.url());
+                    found
+                }
                 Err(error) => {
-                    tracing::debug!(peer = link.url(), "no comparison with this peer: {error:#}");
-                    self.count(link, "failed");
+                    self.say_failed(link, &error);
                     continue;
                 }
             };
@@ -79,7 +92,20 @@ impl AntiEntropy {
         }
     }
 
-    fn count(&self, link: &PeerLink, result: &'static str) {
+    /// A peer that does not answer is named by those who send to it; one that answers nonsense only here, and once.
+    fn say_failed(&mut self, link: &PeerLink, error: &anyhow::Error) {
+        if !error.is::<UnreadableDigest>() {
+            tracing::debug!(peer = link.url(), "no comparison with this peer: {error:#}");
+            return self.count(link, Comparison::Failed);
+        }
+        self.count(link, Comparison::Unreadable);
+        link.note_error(format!("cannot be compared with: {error}"), self.node.registry.shared().clock.now());
+        if self.unreadable.insert(link.url().to_owned()) {
+            tracing::warn!(peer = link.url(), "no comparison with this peer: {error}");
+        }
+    }
+
+    fn count(&self, link: &PeerLink, result: Comparison) {
         self.node.replication.metrics().count_comparison(link, result);
     }
 
@@ -117,10 +143,11 @@ impl AntiEntropy {
         if let Some(clock) = reply.clock {
             self.node.registry.hear_clock(clock);
         }
-        read(&reply.body).ok_or_else(|| anyhow::anyhow!("its digest cannot be read"))
+        read(&reply.body).ok_or_else(|| UnreadableDigest.into())
     }
 
     async fn mend(&mut self, link: &Arc<PeerLink>, found: Found) {
+        self.node.replication.metrics().show_differences(link, &found.repairs);
         let size = usize::try_from(self.node.registry.shared().totals().leases).unwrap_or(usize::MAX);
         let now_ms = self.node.registry.shared().clock.now().mono_ms;
         let rounds = self.rounds.entry(link.url().to_owned()).or_default();
@@ -141,10 +168,10 @@ impl AntiEntropy {
                     count,
                     "the peer differs in so much that nothing is mended"
                 );
-                self.count(link, "too_many");
+                self.count(link, Comparison::TooMany);
             }
             Some(Round::Repairs(repairs)) => {
-                self.count(link, if found.is_equal { "equal" } else { "different" });
+                self.count(link, if found.is_equal { Comparison::Equal } else { Comparison::Different });
                 for repair in &repairs {
                     tracing::info!(peer = link.url(), app = %repair.key.app(), id = %repair.key.id(),
                         remedy = repair.remedy.as_str(), "mending a difference");

@@ -16,6 +16,12 @@ use serde_json::{Value, json};
 pub const DIGEST_HEADER: &str = "x-heureka-digest";
 /// Version of the answers; whoever gets another one does not compare.
 pub const DIGEST_VERSION: &str = "2";
+
+/// A peer has answered, but not with a digest.
+#[derive(Debug, thiserror::Error)]
+#[error("its digest cannot be read")]
+pub struct UnreadableDigest;
+
 /// Asks for the hashes of all applications.
 const ALL: &str = "applications";
 /// Asks for all overrides, in force or removed, with their stamps.

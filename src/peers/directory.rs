@@ -226,7 +226,7 @@ impl PeerDirectory {
         self.replication.set_links(self.peers.iter().map(|peer| Arc::clone(&peer.link)).collect());
         for gone in old {
             tracing::info!(peer = gone.link.url(), "changes go to this peer no more");
-            gone.link.close();
+            self.replication.retire(&gone.link);
         }
     }
 

@@ -148,3 +148,24 @@ fn a_peer_that_never_said_who_it_is_is_not_compared_with() {
     cluster.call(0, "GET", "/eureka/apps/", "");
     assert!(!cluster.link(0, 1).sent().contains("x-heureka-digest"));
 }
+
+#[test]
+fn a_digest_that_is_nonsense_is_counted_and_shown() {
+    let cluster = pair();
+    cluster.link(0, 1).set(Mode::Nonsense);
+    let unreadable = || {
+        let text =
+            String::from_utf8_lossy(&cluster.call(0, "GET", "/actuator/prometheus", "").body).into_owned();
+        text.lines().any(|line| {
+            line.starts_with("eureka_antientropy_rounds_total") && line.contains("result=\"unreadable\"")
+        })
+    };
+    until("the nonsense is counted", || {
+        cluster.ask_to_compare(0);
+        unreadable()
+    });
+    let page = String::from_utf8_lossy(&cluster.call(0, "GET", "/", "").body).into_owned();
+    assert!(page.contains("its digest cannot be read"), "{page}");
+    cluster.link(0, 1).set(Mode::Open);
+    cluster.compare(0);
+}

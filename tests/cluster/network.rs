@@ -26,6 +26,8 @@ pub(crate) enum Mode {
     Slow,
     /// Batches are answered as if the peer had taken them, and get lost.
     Swallow,
+    /// The same, and questions for a digest are answered with nonsense.
+    Nonsense,
     /// What is sent arrives; the connection ends in the middle of the answer.
     Torn,
 }
@@ -98,7 +100,8 @@ impl Link {
     /// When it returns, nothing passes any more that passed before and should not now.
     pub(crate) fn set(&self, mode: Mode) {
         let before = self.shared.mode.swap(mode as u8, Ordering::SeqCst);
-        if mode == Mode::Cut || [before, mode as u8].contains(&(Mode::Swallow as u8)) {
+        let is_instead = |mode: u8| [Mode::Swallow as u8, Mode::Nonsense as u8].contains(&mode);
+        if mode == Mode::Cut || is_instead(before) || is_instead(mode as u8) {
             self.shared.close_all();
         }
     }
@@ -157,14 +160,14 @@ impl Shared {
         if self.is(Mode::Cut) || target == 0 {
             return;
         }
-        if self.is(Mode::Swallow) {
+        if self.answers_itself() {
             return self.swallow(from);
         }
         let Ok(to) = TcpStream::connect(("127.0.0.1", target)) else { return };
         let _ = (from.set_nodelay(true), to.set_nodelay(true));
         let (Ok(from_too), Ok(to_too)) = (from.try_clone(), to.try_clone()) else { return };
         let leads_there = || self.target.load(Ordering::SeqCst) == target;
-        let passes = || !self.is(Mode::Cut) && !self.is(Mode::Swallow) && leads_there();
+        let passes = || !self.is(Mode::Cut) && !self.answers_itself() && leads_there();
         if !self.hold([from_too, to_too], passes) {
             return;
         }
@@ -176,10 +179,14 @@ impl Shared {
         let _ = answers.join();
     }
 
+    fn answers_itself(&self) -> bool {
+        self.is(Mode::Swallow) || self.is(Mode::Nonsense)
+    }
+
     /// Takes batches in the place of the peer.
     fn swallow(&self, stream: &TcpStream) {
         let (Ok(too), Ok(mut answers)) = (stream.try_clone(), stream.try_clone()) else { return };
-        if !self.hold([too], || self.is(Mode::Swallow)) {
+        if !self.hold([too], || self.answers_itself()) {
             return;
         }
         let place = self.sent.begin();
@@ -187,9 +194,15 @@ impl Shared {
         while let Some(request) = read_request(&mut requests) {
             let items = request.matches(r#""action":""#).count();
             self.sent.note(place, request.as_bytes());
-            let body = format!(r#"{{"responseList":[{}]}}"#, vec![r#"{"statusCode":200}"#; items].join(","));
+            let is_digest = self.is(Mode::Nonsense) && request.contains("x-heureka-digest: ");
+            let mut body =
+                format!(r#"{{"responseList":[{}]}}"#, vec![r#"{"statusCode":200}"#; items].join(","));
+            let mut more = "";
+            if is_digest {
+                (body, more) = ("nonsense".to_owned(), "x-heureka-digest: 2\r\n");
+            }
             let answer = format!(
-                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nx-heureka-peer: 1;node=swallow;epoch=1\r\n\
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nx-heureka-peer: 1;node=swallow;epoch=1\r\n{more}\
                  Content-Length: {}\r\n\r\n{body}",
                 body.len()
             );

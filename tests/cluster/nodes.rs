@@ -234,7 +234,7 @@ impl Cluster {
         let done = |url: &str| count(url, &["equal", "different", "too_many"]);
         let failed = || urls.iter().map(|url| count(url, &["failed"])).sum::<f64>();
         let before: Vec<f64> = urls.iter().map(|url| done(url)).collect();
-        let ask = || self.nodes[node].as_ref().expect("the node runs").node().compare_now();
+        let ask = || self.ask_to_compare(node);
         let mut failed_before = failed();
         ask();
         until("a comparison", || {
@@ -245,6 +245,10 @@ impl Cluster {
             }
             urls.iter().zip(&before).all(|(url, before)| done(url) > *before)
         });
+    }
+
+    pub(super) fn ask_to_compare(&self, node: usize) {
+        self.nodes[node].as_ref().expect("the node runs").node().compare_now();
     }
 
     /// Waits until a node shows an instance that passes a test.

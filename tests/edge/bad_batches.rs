@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::support::{call, fresh_node, get, register};
+use super::support::{call, fresh_node, get, node, register};
 
 pub(super) const JSON: [(&str, &str); 2] =
     [("Content-Type", "application/json"), ("Accept", "application/json")];
@@ -272,4 +272,41 @@ fn nobody_is_taken_for_a_node_of_our_kind_by_a_nonsense_header_and_the_node_know
         assert_eq!(post("x-heureka-digest", value, heartbeat.as_bytes()).status, 200, "{value}");
     }
     assert_whole(port);
+}
+
+#[test]
+fn items_that_are_refused_are_counted_by_what_is_wrong_with_them() {
+    let node = fresh_node();
+    let port = node.port();
+    register(port, "GOOD", "good");
+    let dirty = json!(100);
+    let mut unknown_action = item("Heartbeat", "a", &dirty);
+    unknown_action["action"] = json!("Dance");
+    let mut without_id = item("Heartbeat", "a", &dirty);
+    without_id.as_object_mut().expect("an object").remove("id");
+    let mut wrong_type = item("Heartbeat", "a", &dirty);
+    wrong_type["lastDirtyTimestamp"] = json!({"a": 1});
+    let mut empty_host = item("Register", "a", &dirty);
+    empty_host["instanceInfo"]["hostName"] = json!("");
+    let items = [unknown_action, without_id, wrong_type, empty_host].map(|item| item.to_string());
+    assert_eq!(codes(port, &items), [400; 4]);
+    let metrics = get(port, "/actuator/prometheus").text();
+    for (reason, count) in [("unreadable", 3), ("invalid", 1)] {
+        let line = format!(
+            "\neureka_replication_refused_items_total{{sender=\"other\",reason=\"{reason}\"}} {count}\n"
+        );
+        assert!(metrics.contains(&line), "{line} in {metrics}");
+    }
+}
+
+#[test]
+fn a_registration_for_which_there_is_no_room_is_counted() {
+    let node = node(&[("heureka.limits.max-instances-per-application", "1")]);
+    let port = node.port();
+    register(port, "GOOD", "good");
+    let items = ["a", "b"].map(|id| item("Register", id, &json!(100)).to_string());
+    assert_eq!(codes(port, &items), [200, 503]);
+    let metrics = get(port, "/actuator/prometheus").text();
+    let line = "\neureka_replication_refused_items_total{sender=\"other\",reason=\"not_applied\"} 1\n";
+    assert!(metrics.contains(line), "{metrics}");
 }

@@ -11,10 +11,11 @@ use actix::prelude::*;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use heureka_protocol::Limits;
+use heureka_protocol::batch::Action;
 use heureka_registry::SplitMix64;
-use heureka_registry::replication::{Batch, DropReason, Effect, Settled};
+use heureka_registry::replication::{Batch, DropReason, Effect, Key, Settled};
 
-use super::adoption::adopt_draft;
+use super::adoption::{Adoption, adopt_all};
 use super::link::PeerLink;
 use super::outcome::outcome_of;
 use super::replication::Replication;
@@ -207,25 +208,38 @@ impl PeerReplicatorActor {
     }
 
     fn act(&self, settled: Settled, batch: &Batch, stamps: &PlacedStamps, ctx: &mut Context<Self>) {
+        let (mut adoptions, mut dropped) = (Vec::new(), Vec::new());
         for effect in settled.effects {
             match effect {
                 Effect::Adopt { key, instance } => {
-                    self.replication.metrics().count_import(&self.link);
                     let stamp = batch.heartbeat_place(&key).and_then(|place| stamps.get(place));
-                    let (handle, link) = (self.handle.clone(), Arc::clone(&self.link));
-                    let adopted = adopt_draft(handle, link, key, *instance, stamp);
-                    ctx.spawn(adopted.into_actor(self));
+                    adoptions.push(Adoption { key, draft: *instance, stamp });
                 }
-                Effect::Dropped { key, action, reason: DropReason::Poison } => {
-                    tracing::error!(peer = self.link.url(), app = %key.app(), id = %key.id(), action = action.as_str(),
-                        "the peer refuses every batch with this item; it is not sent any more");
-                }
-                Effect::Dropped { key, action, reason } => {
-                    tracing::warn!(peer = self.link.url(), app = %key.app(), id = %key.id(), action = action.as_str(),
-                        ?reason, "the peer did not take an item");
-                }
+                Effect::Dropped { key, action, reason } => dropped.push((key, action, reason)),
             }
         }
+        self.say_dropped(&dropped);
+        if !adoptions.is_empty() {
+            let (handle, link) = (self.handle.clone(), Arc::clone(&self.link));
+            let adopted = adopt_all(handle, Arc::clone(&self.replication), link, adoptions);
+            ctx.spawn(adopted.into_actor(self));
+        }
+    }
+
+    /// One line a batch, however many items the peer has not taken, and words for the pages.
+    fn say_dropped(&self, dropped: &[(Key, Action, DropReason)]) {
+        let Some((key, action, reason)) = dropped.first() else { return };
+        let (peer, items, app, id, action) =
+            (self.link.url(), dropped.len(), key.app(), key.id(), action.as_str());
+        let words = if let DropReason::Rejected(code) = reason {
+            tracing::warn!(peer, items, %app, %id, action, code, "a peer did not take items; the first is shown");
+            format!("did not take {items} items; the first, {action} of {app}/{id}, was answered {code}")
+        } else {
+            tracing::error!(peer, items, %app, %id, action,
+                "the peer refuses every batch with this instance; it is not sent any more");
+            format!("refuses every batch with {action} of {app}/{id}, which is not sent any more")
+        };
+        self.link.note_error(words, self.replication.clock().now());
     }
 
     /// After a panic: what was on its way is sent again, the alarm is set again by whoever comes next.

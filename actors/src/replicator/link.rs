@@ -142,6 +142,19 @@ impl PeerLink {
         state.queue.on_result(batch, outcome, now.mono_ms, random)
     }
 
+    /// Remembers what went wrong beside the batches: single items, a comparison. The state of the peer stays.
+    pub fn note_error(&self, words: String, now: Now) {
+        self.state().last_error = Some(PeerError { words, wall_ms: now.wall_ms });
+    }
+
+    /// Counts something of this peer, unless the peer has left: nothing may bring its metrics back afterwards.
+    pub(super) fn while_open(&self, count: impl FnOnce()) {
+        let state = self.state();
+        if state.sending != Sends::NoMore {
+            count();
+        }
+    }
+
     /// Takes all batches back whose sender has died.
     pub(super) fn abandon_flights(&self, now: Now) {
         self.state().queue.abandon_flights(now.mono_ms);

@@ -85,9 +85,15 @@ impl Replication {
         self.links.load_full()
     }
 
-    /// Publishes a new list of peers. Who stays in it keeps its queue; close those that leave.
+    /// Publishes a new list of peers. Who stays in it keeps its queue; [`Replication::retire`] those that leave.
     pub fn set_links(&self, links: Vec<Arc<PeerLink>>) {
         self.links.store(Arc::new(links));
+    }
+
+    /// Ends what concerns a peer that is in the list no more: what waits for it is lost, and its metrics end.
+    pub fn retire(&self, link: &PeerLink) {
+        link.close();
+        self.metrics.forget(link.url());
     }
 
     /// The peers as they stand now.

@@ -3,8 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails, also inside its helpers")]
 
 use heureka_actors::metrics::EventCounter;
-use heureka_actors::replicator::{PeerIdentity, PeerReply, PeerState, PlacedStamps, Probe};
+use heureka_actors::replicator::{Comparison, PeerIdentity, PeerReply, PeerState, PlacedStamps, Probe};
 use heureka_protocol::{Instance, Status};
+use heureka_registry::replication::Remedy;
 use heureka_registry::{ClockReading, Heartbeat, Origin, Stamp};
 
 use crate::replication_support::{Cluster, Plan, pass};
@@ -186,14 +187,9 @@ async fn d5_a_record_that_was_cancelled_here_meanwhile_is_cancelled_at_the_peer_
     let key = heureka_registry::replication::Key::new("ORDERS".into(), "i-1".into());
     let outcome = heureka_protocol::batch::read_responses(newer("i-1", 1000).as_bytes(), &Default::default());
     let draft = outcome.unwrap().remove(0).entity.unwrap();
-    heureka_actors::replicator::adopt_draft(
-        cluster.handle.clone(),
-        cluster.links[0].clone(),
-        key,
-        *draft,
-        None,
-    )
-    .await;
+    let adoption = heureka_actors::replicator::Adoption { key, draft: *draft, stamp: None };
+    let (replication, link) = (cluster.replication.clone(), cluster.links[0].clone());
+    heureka_actors::replicator::adopt_all(cluster.handle.clone(), replication, link, vec![adoption]).await;
     pass(100).await;
     assert!(cluster.handle.instance("ORDERS", "i-1").await.unwrap().is_none());
     assert_eq!(cluster.peers[0].items()[before..], ["Cancel i-1"]);
@@ -234,6 +230,14 @@ async fn a_record_of_another_instance_is_not_taken_over() {
     renew(&cluster, "i-1").await;
     pass(2_000).await;
     assert!(cluster.handle.instance("ORDERS", "i-2").await.unwrap().is_none());
+    let text = metrics(&cluster);
+    assert!(!text.contains("replication_409_imports_total{"), "nothing was taken over: {text}");
+    assert!(text.contains(r#"replication_409_refused_total{peer="http://peer-0/eureka/"} 1"#), "{text}");
+    let status = cluster.replication.statuses().remove(0);
+    assert_eq!(
+        status.last_error.unwrap().words,
+        r#"1 newer records cannot be taken over, the first, of ORDERS/i-1: it is the record of "i-2""#
+    );
     let ours = cluster.handle.instance("ORDERS", "i-1").await.unwrap().unwrap();
     assert_eq!(ours.instance.last_dirty_timestamp, 1000);
 }
@@ -379,17 +383,81 @@ async fn a_peer_that_leaves_the_list_gets_nothing_more_and_the_others_lose_nothi
     assert!(got.ends_with(&["Register i-1".to_owned(), "Register i-2".to_owned()]), "{got:?}");
 }
 
+/// What is shown of replication.
+fn metrics(cluster: &Cluster) -> String {
+    let mut registry = prometheus_client::registry::Registry::default();
+    cluster.replication.register_metrics(&mut registry);
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+    text
+}
+
+#[actix::test]
+async fn items_that_a_peer_does_not_take_are_shown_though_the_batch_was_answered() {
+    let cluster = Cluster::new(1);
+    cluster.peers[0].plan([Plan::Codes(&[200]), Plan::Codes(&[400])]);
+    for n in 0..4 {
+        register(&cluster, &format!("i-{n}"), Origin::Client).await;
+    }
+    pass(1_000).await;
+    let status = cluster.replication.statuses().remove(0);
+    assert_eq!(status.state, PeerState::Available);
+    let words = status.last_error.unwrap().words;
+    assert_eq!(words, "did not take 3 items; the first, Register of ORDERS/i-1, was answered 400");
+}
+
+#[actix::test]
+async fn nothing_is_shown_of_a_peer_that_has_left_also_if_it_answers_later() {
+    let cluster = Cluster::new(2);
+    let link = cluster.links[0].clone();
+    cluster.peers[0].plan([
+        Plan::Codes(&[500]),
+        Plan::Status(500),
+        Plan::Status(503),
+        Plan::Unreachable,
+        Plan::Status(302),
+        Plan::Codes(&[404]),
+        Plan::Body(newer("i-1", 2000)),
+    ]);
+    register(&cluster, "i-1", Origin::Client).await;
+    for _ in 0..30 {
+        pass(1_000).await;
+        renew(&cluster, "i-1").await;
+    }
+    cluster.peers[0].plan([Plan::Slow(std::time::Duration::from_millis(100))]);
+    register(&cluster, "i-2", Origin::Client).await;
+    pass(20).await;
+    let (counters, repairs) = (cluster.replication.metrics(), Remedy::ALL);
+    for comparison in Comparison::ALL {
+        counters.count_comparison(&link, comparison);
+    }
+    counters.show_differences(&link, &[]);
+    repairs.iter().for_each(|remedy| counters.count_repair(&link, *remedy));
+    let families = |text: &str| -> std::collections::BTreeSet<String> {
+        let lines = text.lines().filter(|line| line.contains("peer-0"));
+        lines.filter_map(|line| Some(line.split_once('{')?.0.to_owned())).collect()
+    };
+    let before = metrics(&cluster);
+    assert!(families(&before).len() > 25, "{:?}", families(&before));
+    cluster.replication.set_links(vec![cluster.links[1].clone()]);
+    cluster.replication.retire(&link);
+    pass(1_000).await;
+    counters.count_comparison(&link, Comparison::Failed);
+    let after = metrics(&cluster);
+    assert_eq!(families(&after), <_>::default());
+    assert!(after.contains("peer-1"));
+}
+
 #[actix::test]
 async fn the_metrics_name_peers_and_no_instance() {
     let cluster = Cluster::new(2);
     cluster.peers[1].plan(vec![Plan::Unreachable; 3]);
     register(&cluster, "secret-id", Origin::Client).await;
     pass(100).await;
-    let mut registry = prometheus_client::registry::Registry::default();
-    cluster.replication.register_metrics(&mut registry);
-    let mut text = String::new();
-    prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+    let text = metrics(&cluster);
     for expected in [
+        r#"replication_peer_available{peer="http://peer-0/eureka/"} 1"#,
+        r#"replication_peer_available{peer="http://peer-1/eureka/"} 0"#,
         r#"replication_queue_items{peer="http://peer-1/eureka/"} 1"#,
         r#"replication_batches_total{peer="http://peer-0/eureka/",result="ok"} 1"#,
         r#"replication_items_total{peer="http://peer-0/eureka/",action="Register",code="2xx"} 1"#,

@@ -95,6 +95,16 @@ pub enum Remedy {
 }
 
 impl Remedy {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Register,
+        Self::Cancel,
+        Self::Heartbeat,
+        Self::SetOverride,
+        Self::RemoveOverride,
+        Self::ForgetCancel,
+    ];
+
     /// The operation on the override, if it is one.
     #[must_use]
     pub const fn override_kind(self) -> Option<OverrideKind> {
@@ -115,6 +125,19 @@ impl Remedy {
             Self::SetOverride => "set_override",
             Self::RemoveOverride => "remove_override",
             Self::ForgetCancel => "forget_cancel",
+        }
+    }
+
+    /// The word in metrics for the difference that it mends.
+    #[must_use]
+    pub const fn difference(self) -> &'static str {
+        match self {
+            Self::Register => "missing_or_older",
+            Self::Cancel => "cancelled_here",
+            Self::Heartbeat => "newer_there",
+            Self::SetOverride => "override_missing",
+            Self::RemoveOverride => "override_left",
+            Self::ForgetCancel => "cancel_outdated",
         }
     }
 }
