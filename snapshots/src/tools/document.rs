@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::stored::{StoredInstance, StoredMeta, StoredOverride, StoredTombstone};
 
-/// Everything in a snapshot. Members have the names of the stored format; missing ones have its defaults.
+/// Everything in a snapshot. Members have the names of the stored format; missing ones have its defaults, but a document
+/// without `instances`, or with something else beside them, is not one of ours.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SnapshotDocument<'a> {
     /// Format of the store, for people; documents of all formats look alike.
     #[serde(default)]
@@ -20,7 +22,7 @@ pub struct SnapshotDocument<'a> {
     #[serde(default)]
     pub bad_records: u64,
     /// Instances, with their last sign of life.
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub instances: Vec<ExportedInstance<'a>>,
     /// Overrides.
     #[serde(default)]

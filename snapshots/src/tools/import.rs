@@ -8,11 +8,9 @@ use heureka_protocol::AppName;
 use heureka_registry::Now;
 
 use super::{SnapshotDocument, ToolError, lock};
-use crate::doubt::Doubt;
-use crate::folder::{DataFolder, Found};
+use crate::folder::{DataFolder, Found, StoreName};
 use crate::frame::MAX_PAYLOAD_BYTES;
 use crate::key::{Key, Name};
-use crate::limited::Cancelled;
 use crate::mirror::{Edit, Mirror};
 use crate::store::{OpenStore, StoreError};
 use crate::stored::{StoredInstance, StoredMeta, to_payload};
@@ -42,10 +40,11 @@ pub struct Imported {
     pub moved_aside: Option<PathBuf>,
 }
 
-/// Reads a document and makes it the snapshot of a folder. A crash leaves the folder without a snapshot, never with half.
+/// Reads a document and makes it the snapshot of a folder, which holds the old one until the new one is whole. A crash leaves
+/// the folder with one of them, never with half.
 ///
 /// # Errors
-/// [`ToolError`]; the folder has not changed if the document is to blame.
+/// [`ToolError`]; the folder has not changed if the document is to blame, or the room for it.
 pub fn import(
     folder: &Path,
     opener: &dyn OpenStore,
@@ -63,13 +62,21 @@ pub fn import(
     let edits = edits_of(&document, now)?;
     check_keys(&document, &edits)?;
     let folder = lock(folder, now)?;
-    let moved_aside = make_room(&folder, options, now)?;
-    if let Err(error) = fill(&folder, opener, &document.meta, &edits) {
-        if !folder.has_pointer() {
-            folder.remove_all_but(&[]);
-        }
-        return Err(Doubt::from(error).into());
+    let found = folder.find()?;
+    if !options.replaces && found != Found::Nothing {
+        return Err(ToolError::Occupied(folder.path().to_path_buf()));
     }
+    let name = fill(&folder, opener, &document.meta, &edits).map_err(|error| {
+        match found {
+            Found::Nothing => folder.remove_all_but(&[]),
+            Found::Store(name) => folder.remove_all_but(&[name]),
+            // Nobody knows which of them is worth keeping.
+            Found::Doubtful(_) => {}
+        }
+        ToolError::Unwritable(error)
+    })?;
+    folder.point_to(name)?;
+    let moved_aside = folder.move_aside_all_but(name, now.wall_ms);
     Ok(Imported {
         instances: document.instances.len(),
         overrides: document.overrides.len(),
@@ -79,9 +86,19 @@ pub fn import(
 }
 
 fn freshen(document: &mut SnapshotDocument<'_>, now: Now) {
+    let saved_timestamp = Some(document.meta.saved_timestamp).filter(|saved| *saved > 0);
+    let age_ms = now.wall_ms.saturating_sub(saved_timestamp.unwrap_or(now.wall_ms));
     document.meta.saved_timestamp = now.wall_ms;
     for instance in &mut document.instances {
         instance.record.seen_timestamp = now.wall_ms;
+    }
+    for orphaned in document.overrides.iter_mut().filter_map(|entry| entry.record.orphaned_timestamp.as_mut())
+    {
+        *orphaned = orphaned.saturating_add(age_ms);
+    }
+    for tombstone in document.tombstones.iter_mut().map(|entry| &mut entry.record) {
+        tombstone.cancelled_timestamp = tombstone.cancelled_timestamp.saturating_add(age_ms);
+        tombstone.until_timestamp = tombstone.until_timestamp.saturating_add(age_ms);
     }
 }
 
@@ -108,14 +125,6 @@ fn check_keys(document: &SnapshotDocument<'_>, edits: &[Edit]) -> Result<(), Too
         }
     }
     Ok(())
-}
-
-fn make_room(folder: &DataFolder, options: ImportOptions, now: Now) -> Result<Option<PathBuf>, ToolError> {
-    match folder.find()? {
-        Found::Nothing => Ok(None),
-        _ if !options.replaces => Err(ToolError::Occupied(folder.path().to_path_buf())),
-        Found::Store(_) | Found::Doubtful(_) => Ok(folder.move_aside(now.wall_ms, &Cancelled::default())?),
-    }
 }
 
 fn edits_of(document: &SnapshotDocument<'_>, now: Now) -> Result<Vec<Edit>, ToolError> {
@@ -158,12 +167,13 @@ fn invalid(app: &str, id: &str, why: String) -> ToolError {
     ToolError::InvalidEntry { app: app.to_owned(), id: id.to_owned(), why }
 }
 
+/// Fills a new store beside what is there.
 fn fill(
     folder: &DataFolder,
     opener: &dyn OpenStore,
     meta: &StoredMeta,
     edits: &[Edit],
-) -> Result<(), StoreError> {
+) -> Result<StoreName, StoreError> {
     let wall_ms = meta.saved_timestamp;
     let mut mirror = Mirror::create(folder, opener, meta.clone(), wall_ms)?;
     let name = mirror.name();
@@ -172,5 +182,5 @@ fn fill(
     }
     mirror.set_opened(true);
     mirror.close(true, wall_ms)?;
-    folder.point_to(name).map_err(|error| StoreError::new("point to", error))
+    Ok(name)
 }

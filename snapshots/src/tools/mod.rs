@@ -20,7 +20,7 @@ use crate::failure_points::NoFailures;
 use crate::folder::{DataFolder, Found, StoreName};
 use crate::limited::caught;
 use crate::lock_file::{Holder, LOCK_FILE, LockError};
-use crate::store::{OpenStore, Store};
+use crate::store::{OpenStore, Store, StoreError};
 
 pub use document::{ExportedInstance, ExportedOverride, ExportedTombstone, SnapshotDocument};
 pub use export::export;
@@ -45,6 +45,9 @@ pub enum ToolError {
     /// The snapshot cannot be read.
     #[error("the snapshot cannot be read: {0}")]
     Unreadable(Doubt),
+    /// There is no room for a new one, or the disk refuses it. What was there before is untouched.
+    #[error("the snapshot cannot be written, and nothing has changed: {0}")]
+    Unwritable(StoreError),
     /// The disk refuses.
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -98,6 +98,9 @@ fn imported(world: &World, text: &str, options: ImportOptions) -> Result<Importe
     import(&world.place().path, &Sled, &mut text.as_bytes(), options, world.now)
 }
 
+/// The smallest document.
+const NOTHING: &str = r#"{"instances": []}"#;
+
 /// A node that has never started.
 fn fresh(now: Now) -> World {
     let mut world = World::with_store(MemoryDisk::new(), Arc::new(Sled));
@@ -158,7 +161,10 @@ fn documents_that_are_wrong_change_nothing() {
     let nameless = r#"{"instances": [{"app": "SHOP", "id": "a", "record": {"host_name": "h"}}]}"#;
     let refused = imported(&world, nameless, KEEP).unwrap_err().to_string();
     assert_eq!(refused, "SHOP/a cannot be imported: the record has no address");
-    assert!(matches!(imported(&world, "{", KEEP), Err(ToolError::Json(_))));
+    // The list of a registry is no snapshot, and neither is one with a misspelt member.
+    for wrong in ["{", "{}", r#"{"applications": {}}"#, r#"{"instances": [], "override": []}"#] {
+        assert!(matches!(imported(&world, wrong, KEEP), Err(ToolError::Json(_))), "{wrong}");
+    }
     assert!(!world.place().path.exists());
     let smallest =
         r#"{"instances": [{"app": "shop", "id": "a", "record": {"host_name": "h", "ip_addr": "i"}}]}"#;
@@ -199,7 +205,7 @@ fn an_inspection_tells_a_hidden_instance_and_a_snapshot_that_is_too_old_without_
     let verdict = inspect(&world.place().path, &Sled, RULES, world.now).unwrap().verdict;
     assert!(matches!(verdict, Verdict::Warm { instances: 0, ended: 1, .. }), "{verdict:?}");
     let empty = fresh(world.now);
-    imported(&empty, "{}", KEEP).unwrap();
+    imported(&empty, NOTHING, KEEP).unwrap();
     let verdict = inspect(&empty.place().path, &Sled, RULES, empty.now).unwrap().verdict;
     assert_eq!(verdict, Verdict::TooOld { too_old: 0, overrides: 0, tombstones: 0 });
 }
@@ -221,7 +227,7 @@ fn documents_that_do_not_fit_are_refused_with_the_reason() {
     };
     let large = format!(r#"{{"instances": [{}]}}"#, entry("SHOP", &"x".repeat(70_000)));
     let twice = format!(r#"{{"instances": [{}, {}]}}"#, entry("shop", "h"), entry("SHOP", "h"));
-    let meta = format!(r#"{{"meta": {{"node_id": "{}"}}}}"#, "x".repeat(70_000));
+    let meta = format!(r#"{{"meta": {{"node_id": "{}"}}, "instances": []}}"#, "x".repeat(70_000));
     for (document, why) in [
         (large, "SHOP/a cannot be imported: its record has 7"),
         (twice, "SHOP/a cannot be imported: it is in the document twice"),
@@ -238,10 +244,37 @@ fn an_import_that_fails_leaves_no_store_behind() {
     let world = World::new();
     world.disk.fail_after(2);
     let path = world.place().path;
-    import(&path, &world.disk, &mut "{}".as_bytes(), KEEP, world.now).unwrap_err();
+    import(&path, &world.disk, &mut NOTHING.as_bytes(), KEEP, world.now).unwrap_err();
     world.disk.repair();
     assert!(!path.join("store-1").exists());
-    import(&path, &world.disk, &mut "{}".as_bytes(), KEEP, world.now).unwrap();
+    import(&path, &world.disk, &mut NOTHING.as_bytes(), KEEP, world.now).unwrap();
+}
+
+#[test]
+fn an_import_without_room_for_two_leaves_the_snapshot_that_is_there() {
+    let mut world = World::following();
+    world.register(crate::support::instance("SHOP", "a"));
+    world.round();
+    world.stop();
+    let path = world.place().path;
+    let replacing = ImportOptions { replaces: true, ..KEEP };
+    world.disk.fail_after(2);
+    let refused = import(&path, &world.disk, &mut NOTHING.as_bytes(), replacing, world.now).unwrap_err();
+    assert!(refused.to_string().starts_with("the snapshot cannot be written, and nothing has changed"));
+    world.disk.repair();
+    world.start();
+    assert_eq!((world.outcome(), world.picture().ids()), ("warm", vec!["SHOP/a".to_owned()]));
+}
+
+#[test]
+fn a_document_that_is_made_fresh_is_as_young_with_all_that_is_in_it() {
+    let world = stopped();
+    let text = exported(&world.place().path, world.now);
+    let later = Now { wall_ms: world.now.wall_ms + i64::try_from(2 * HOUR_MS).unwrap(), ..world.now };
+    let refreshed = fresh(later);
+    imported(&refreshed, &text, ImportOptions { is_fresh: true, ..KEEP }).unwrap();
+    let verdict = |world: &World| inspect(&world.place().path, &Sled, RULES, world.now).unwrap().verdict;
+    assert_eq!(verdict(&refreshed), verdict(&world), "its tombstone was over an hour ago");
 }
 
 #[test]
