@@ -109,6 +109,10 @@ fn s12_a_cancel_of_an_unknown_instance_is_told_to_nobody() {
 fn s13_three_nodes_tell_everything_once_and_nothing_on() {
     let cluster = Cluster::start(3, &[]);
     cluster.register(0, "ORDERS", "i-1", 100);
+    // An operation on an override that leaves with the registration is told once more afterwards.
+    for node in [1, 2] {
+        cluster.until_shown(node, "ORDERS", "i-1", |_| true);
+    }
     cluster.set_status(0, "ORDERS", "i-1", "DOWN");
     for node in [1, 2] {
         cluster.until_shown(node, "ORDERS", "i-1", |i| i["status"] == "DOWN");
