@@ -2,8 +2,8 @@
 
 use heureka_protocol::Status;
 use heureka_protocol::batch::Action;
-use heureka_registry::Origin;
-use heureka_registry::replication::{DropReason, Outcome, QueueSettings, Sick};
+use heureka_registry::replication::{DropReason, Key, Outcome, QueueSettings, Sick};
+use heureka_registry::{CancelledHere, Origin};
 
 use crate::support::{APP, Sender, instance, shown};
 
@@ -261,4 +261,17 @@ fn a_heartbeat_on_its_way_does_not_shorten_the_time_of_an_operation_behind_it() 
     sender.answer(&batch, &[404]);
     sender.pass(60_000);
     assert_eq!(shown(&sender.take()), ["i-1 StatusUpdate", "i-1 Register"]);
+}
+
+#[test]
+fn a_cancel_for_one_peer_waits_as_long_as_that_peer_may_hold_the_lease() {
+    let mut sender = Sender::new();
+    sender.register_from(instance("i-1", 100), Origin::Peer);
+    sender.cancel_from("i-1", Origin::Peer);
+    let cancelled =
+        CancelledHere { last_dirty_timestamp: 100, lease_duration_ms: 90_000, override_stamp: None };
+    sender.queue.offer_cancel(&Key::new(APP.into(), "i-1".into()), cancelled, sender.now_ms);
+    sender.pass(QueueSettings::default().longest_way_ms(90_000) - 1);
+    assert_eq!(shown(&sender.take()), ["i-1 Cancel"]);
+    assert_eq!(sender.queue.tally().dropped_total(), 0);
 }

@@ -152,8 +152,10 @@ impl PeerQueue {
 
     /// Takes a cancel for this peer only: it holds what was cancelled here (`replication.md` 9.3.3, 409 body).
     pub fn offer_cancel(&mut self, key: &Key, cancelled: CancelledHere, now_ms: u64) {
+        let settings = self.settings;
         if let Some(slot) = self.merge(key.clone(), Intents::CANCEL, None, now_ms) {
             slot.lease_life_ms = slot.lease_life_ms.max(cancelled.lease_duration_ms.saturating_mul(2));
+            slot.deadline_ms = slot.new_deadline_ms(&settings, now_ms);
             // What the peer holds may have one.
             let CancelledHere { last_dirty_timestamp: dirty, override_stamp: stamp, .. } = cancelled;
             slot.note_cancelled(Cancelled { dirty, stamp, had_override: true });
