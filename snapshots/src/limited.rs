@@ -51,10 +51,22 @@ pub fn run_limited<T: Send + 'static>(
     if let Err(error) = started {
         return Err(Doubt::NoThread(error.to_string()));
     }
-    is_done.recv_timeout(limit).unwrap_or_else(|_| {
+    in_parts(limit, |part| match is_done.recv_timeout(part) {
+        Err(mpsc::RecvTimeoutError::Timeout) => None,
+        Err(mpsc::RecvTimeoutError::Disconnected) => Some(Err(Doubt::Panicked("no text".into()))),
+        Ok(result) => Some(result),
+    })
+    .unwrap_or_else(|| {
         cancelled.set();
         Err(Doubt::TimedOut(limit))
     })
+}
+
+/// Waits in parts: of the time in which the whole process stood still, since it was stopped or the machine slept, only the rest
+/// of one part counts.
+fn in_parts<T>(limit: Duration, wait: impl FnMut(Duration) -> Option<T>) -> Option<T> {
+    const PARTS: u32 = 20;
+    std::iter::repeat_n(limit / PARTS, PARTS as usize).find_map(wait)
 }
 
 /// Drops something on a thread of its own, since that may hang; waits for it for at most so long. True if it is gone then.
@@ -84,6 +96,19 @@ fn text_of(payload: &(dyn Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_stood_still_is_not_late() {
+        let (limit, mut waited, mut worked) = (Duration::from_secs(20), Duration::ZERO, 0);
+        let found = in_parts(limit, |part| {
+            // In the third part the process stands still for a minute.
+            waited += if worked == 2 { Duration::from_secs(60) } else { part };
+            worked += 1;
+            (worked == 15).then_some(waited)
+        });
+        assert_eq!(found, Some(Duration::from_secs(74)));
+        assert_eq!(in_parts(limit, |part| (part > limit).then_some(())), None);
+    }
 
     #[test]
     fn who_drops_something_that_hangs_goes_on() {

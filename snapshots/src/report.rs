@@ -11,8 +11,8 @@ use crate::restore::RestoreCounts;
 pub enum Outcome {
     /// Nothing was there: the first start in this folder.
     FirstStart,
-    /// There is a store, but it never was complete: the last run ended before it opened for traffic, or while its store
-    /// was written anew.
+    /// There is a store, but it never was complete: the last run ended before it opened for traffic, or while its first
+    /// store was written.
     NothingKept,
     /// The registry is back.
     Warm,

@@ -212,7 +212,7 @@ impl Writer {
         }
     }
 
-    /// Changes were lost on their way here. The store is not believed any more until it has been written anew.
+    /// Changes were lost on their way here. The store stays as it is until another one, with everything, takes its place.
     pub fn note_incomplete(&mut self) {
         if !self.needs_records {
             self.needs_records = true;

@@ -379,10 +379,9 @@ impl Handler<Stop> for SnapshotActor {
                 tracing::warn!("the snapshot is not complete: the next start gives its last whole state")
             }
             (false, Ok(false)) => {
-                tracing::warn!(
-                    waiting = self.backlog.len(),
-                    "the last changes are not in the snapshot: no time is left"
-                );
+                let why = self.writer.stats().problem.unwrap_or_else(|| "no time is left".to_owned());
+                let waiting = self.backlog.len() + self.snapshots.pending().len();
+                tracing::warn!(waiting, "the last changes are not in the snapshot: {why}");
             }
         }
         self.tell();
