@@ -1,12 +1,13 @@
-//! Compares this node with each peer of its kind now and then, and mends what is its own to mend (spec `replication.md`
-//! 9.3.4). What is to be mended, and whose it is, are rules in `heureka-registry`.
+//! Compares this node with each peer now and then, and mends what is its own to mend (spec `replication.md` 9.3.4): with one of
+//! its kind by digests, with a Java server by its lists. What is to be mended, and whose it is, are rules in
+//! `heureka-registry`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web::Data;
-use heureka_actors::replicator::{Comparison, PeerLink};
+use heureka_actors::replicator::{Comparison, PeerLink, PeerState};
 use heureka_config::settings::ServiceUrl;
 use heureka_protocol::AppName;
 use heureka_registry::replication::{QueueSettings, Remedy, Repair, Round, Rounds, repairs_of};
@@ -15,6 +16,7 @@ use heureka_registry::{Random, SplitMix64};
 use super::digest::{DigestRequest, UnreadableDigest, own_hashes, read_application, read_hashes};
 use super::directory::{PeerUrls, queue_settings};
 use super::http::PeerHttp;
+use super::listing::{Listing, Pauses};
 use crate::node::Node;
 
 /// Pause between two rounds.
@@ -31,6 +33,8 @@ pub struct AntiEntropy {
     urls: PeerUrls,
     random: SplitMix64,
     rounds: BTreeMap<String, Rounds>,
+    /// Of peers that know no digests.
+    pauses: BTreeMap<String, Pauses>,
     /// Peers whose digests could not be read the last time.
     unreadable: BTreeSet<String>,
     /// They say how long a word may be on its way.
@@ -56,6 +60,7 @@ impl AntiEntropy {
             urls,
             random: SplitMix64::new(seed),
             rounds: BTreeMap::new(),
+            pauses: BTreeMap::new(),
             unreadable: BTreeSet::new(),
             queue,
         }
@@ -76,9 +81,16 @@ impl AntiEntropy {
         let links = self.node.replication.links();
         let urls: BTreeSet<&str> = links.iter().map(|link| link.url()).collect();
         self.rounds.retain(|url, _| urls.contains(url.as_str()));
+        self.pauses.retain(|url, _| urls.contains(url.as_str()));
         self.unreadable.retain(|url| urls.contains(url.as_str()));
-        for link in links.iter().filter(|link| link.identity().is_some() && !link.is_closed()) {
-            let found = match self.compare(link).await {
+        let now = self.node.registry.shared().clock.now();
+        for link in links.iter().filter(|link| !link.is_closed()) {
+            let compared = match link.identity() {
+                Some(_) => self.compare(link).await,
+                None if link.status(now).state == PeerState::Available => self.compare_lists(link).await,
+                None => continue,
+            };
+            let found = match compared {
                 Ok(found) => {
                     self.unreadable.remove(link.url());
                     found
@@ -126,6 +138,21 @@ impl AntiEntropy {
                 let theirs = theirs.aged_by(now.mono_ms.saturating_sub(asked_mono_ms));
                 found.repairs.extend(repairs_of(&own, &theirs, now, &self.queue));
             }
+        }
+        Ok(found)
+    }
+
+    /// The same with a peer that knows no digests.
+    async fn compare_lists(&mut self, link: &PeerLink) -> anyhow::Result<Found> {
+        let Some(url) = self.urls.find(link.url()) else { return Ok(Found::default()) };
+        let listing = Listing { node: &self.node, http: &self.http, url: &url, queue: &self.queue };
+        let has_our_hash = listing.has_our_hash().await?;
+        let pauses = self.pauses.entry(link.url().to_owned()).or_default();
+        let mut found = Found { is_equal: has_our_hash, repairs: Vec::new() };
+        if pauses.is_time(has_our_hash) {
+            found.repairs = listing.repairs().await?;
+            found.is_equal &= found.repairs.is_empty();
+            pauses.note(!found.repairs.is_empty());
         }
         Ok(found)
     }

@@ -8,7 +8,7 @@
 //! - `http`: requests to peers.
 //! - `sync`: the copy at the start, before the node opens for traffic; `first_copy`: when it is asked for, and whom.
 //! - `start_copy`: whether that copy is still on its way; `stragglers`: who is not waited for.
-//! - `anti_entropy`, `digest`: comparing with peers of our kind, and mending.
+//! - `anti_entropy`, `digest`: comparing with peers of our kind, and mending; `listing`: the same with Java servers.
 //! - `group_words`: what the peers are told of auto-scaling groups.
 //! - `own_lease`: this node as an instance among others.
 //! - `membership`: all of that in order, from start to stop.
@@ -30,6 +30,7 @@ pub mod group_words;
 pub mod http;
 pub mod identity;
 pub mod list_metrics;
+pub mod listing;
 pub mod membership;
 pub mod names;
 pub mod own;

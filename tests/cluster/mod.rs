@@ -3,6 +3,7 @@
 
 mod basics;
 mod comparing;
+mod comparing_lists;
 mod conflicts;
 mod discovery;
 mod groups;

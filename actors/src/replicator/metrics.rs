@@ -261,7 +261,7 @@ impl Replication {
         registry.register("replication_409_refused", help, metrics.refused_imports.clone());
         let help = "Items of peers' batches that were not applied, by the sender's kind and what was wrong";
         registry.register("replication_refused_items", help, metrics.refused_items.clone());
-        let help = "Comparisons with peers of our kind, by how they ended";
+        let help = "Comparisons with peers, by how they ended";
         registry.register("antientropy_rounds", help, metrics.comparisons.clone());
         let help = "Differences that were mended, by what mends them";
         registry.register("antientropy_repairs", help, metrics.repairs.clone());

@@ -68,6 +68,12 @@ pub struct PeerApplication {
 }
 
 impl PeerApplication {
+    /// What a list shows of one application: what is there, but of nothing since when.
+    #[must_use]
+    pub fn listed<'a>(instances: impl IntoIterator<Item = &'a Instance>) -> Self {
+        Self { rows: instances.into_iter().map(DigestRow::listed).collect(), tombstones: Vec::new() }
+    }
+
     /// The same so many milliseconds later. Add what has passed since the peer was asked: its ages are then right or a
     /// little too high, so of two nodes that compare themselves at least one finds its own state to be the later one.
     #[must_use]
@@ -97,6 +103,20 @@ impl DigestRow {
     #[must_use]
     pub fn override_state(&self) -> OverrideState {
         OverrideState::of(self.overridden, self.override_stamp)
+    }
+
+    /// The row of an instance in a list.
+    fn listed(instance: &Instance) -> Self {
+        Self {
+            id: InstanceId::clone(&instance.instance_id),
+            dirty: instance.last_dirty_timestamp,
+            status: instance.status,
+            overridden: instance.overridden_status,
+            content: content_hash(instance),
+            content_since: Since::default(),
+            override_stamp: None,
+            contact_age_ms: None,
+        }
     }
 
     /// The row of an instance.
