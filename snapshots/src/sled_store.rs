@@ -33,9 +33,9 @@ const LOCK_WAIT: Duration = Duration::from_millis(20);
 
 /// How long a store that has not failed may take to close. Nothing is lost if it takes longer: it was flushed.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
-/// Stores that are being closed or never will be. Each keeps a thread and some 30 MB, so there is an end to them.
+/// Stores that have failed and are being closed, or never will be. One that hangs may hold a lock that all stores of the
+/// process share, so none is opened beside it: better no snapshots, and a word why, than a writer that hangs.
 static CLOSING: AtomicUsize = AtomicUsize::new(0);
-const CLOSING_MAX: usize = 4;
 
 /// Opens sled stores.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,15 +73,14 @@ impl OpenStore for Sled {
     }
 }
 
-/// Stores that cannot be closed must not become ever more.
 fn wait_for_others_to_close() -> Result<(), StoreError> {
     for _ in 0..LOCK_ATTEMPTS {
-        if CLOSING.load(Ordering::SeqCst) < CLOSING_MAX {
+        if CLOSING.load(Ordering::SeqCst) == 0 {
             return Ok(());
         }
         thread::sleep(LOCK_WAIT);
     }
-    Err(StoreError::busy("open", "too many stores that failed cannot be closed"))
+    Err(StoreError::busy("open", "a store that failed cannot be closed; a restart of the node helps"))
 }
 
 /// sled locks its files. Ours is the only node here (`lock_file.rs`), so whoever holds that lock is a thread of sled that has
@@ -214,16 +213,17 @@ impl Store for SledStore {
 /// for ever for that.
 impl Drop for SledStore {
     fn drop(&mut self) {
-        struct Counted(Option<sled::Db>);
+        struct Counted(Option<sled::Db>, usize);
         impl Drop for Counted {
             fn drop(&mut self) {
                 drop(self.0.take());
-                CLOSING.fetch_sub(1, Ordering::SeqCst);
+                CLOSING.fetch_sub(self.1, Ordering::SeqCst);
             }
         }
-        CLOSING.fetch_add(1, Ordering::SeqCst);
+        let failed = usize::from(self.has_failed);
+        CLOSING.fetch_add(failed, Ordering::SeqCst);
         let patience = if self.has_failed { Duration::ZERO } else { CLOSE_PATIENCE };
-        drop_aside(Counted(self.db.take()), patience);
+        drop_aside(Counted(self.db.take(), failed), patience);
     }
 }
 
