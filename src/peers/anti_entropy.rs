@@ -16,7 +16,7 @@ use heureka_registry::{Random, SplitMix64};
 use super::digest::{DigestRequest, UnreadableDigest, own_hashes, read_application, read_hashes};
 use super::directory::{PeerUrls, queue_settings};
 use super::http::PeerHttp;
-use super::listing::{Listing, Pauses};
+use super::listing::{Listing, Lives, Pauses};
 use crate::node::Node;
 
 /// Pause between two rounds.
@@ -34,7 +34,7 @@ pub struct AntiEntropy {
     random: SplitMix64,
     rounds: BTreeMap<String, Rounds>,
     /// Of peers that know no digests.
-    pauses: BTreeMap<String, Pauses>,
+    listed: BTreeMap<String, (Pauses, Lives)>,
     /// Peers whose digests could not be read the last time.
     unreadable: BTreeSet<String>,
     /// They say how long a word may be on its way.
@@ -60,7 +60,7 @@ impl AntiEntropy {
             urls,
             random: SplitMix64::new(seed),
             rounds: BTreeMap::new(),
-            pauses: BTreeMap::new(),
+            listed: BTreeMap::new(),
             unreadable: BTreeSet::new(),
             queue,
         }
@@ -81,12 +81,12 @@ impl AntiEntropy {
         let links = self.node.replication.links();
         let urls: BTreeSet<&str> = links.iter().map(|link| link.url()).collect();
         self.rounds.retain(|url, _| urls.contains(url.as_str()));
-        self.pauses.retain(|url, _| urls.contains(url.as_str()));
+        self.listed.retain(|url, _| urls.contains(url.as_str()));
         self.unreadable.retain(|url| urls.contains(url.as_str()));
         let now = self.node.registry.shared().clock.now();
         for link in links.iter().filter(|link| !link.is_closed()) {
             let compared = match link.identity() {
-                Some(_) => self.compare(link).await,
+                Some(_) => self.compare(link).await.map(Some),
                 None if link.status(now).state == PeerState::Available => self.compare_lists(link).await,
                 None => continue,
             };
@@ -100,7 +100,9 @@ impl AntiEntropy {
                     continue;
                 }
             };
-            self.mend(link, found).await;
+            if let Some(found) = found {
+                self.mend(link, found).await;
+            }
         }
     }
 
@@ -142,19 +144,25 @@ impl AntiEntropy {
         Ok(found)
     }
 
-    /// The same with a peer that knows no digests.
-    async fn compare_lists(&mut self, link: &PeerLink) -> anyhow::Result<Found> {
-        let Some(url) = self.urls.find(link.url()) else { return Ok(Found::default()) };
+    /// The same with a peer that knows no digests. `None` if its list was not asked for.
+    async fn compare_lists(&mut self, link: &PeerLink) -> anyhow::Result<Option<Found>> {
+        let Some(url) = self.urls.find(link.url()) else { return Ok(None) };
+        let (mut pauses, mut lives) = self.listed.remove(link.url()).unwrap_or_default();
         let listing = Listing { node: &self.node, http: &self.http, url: &url, queue: &self.queue };
-        let has_our_hash = listing.has_our_hash().await?;
-        let pauses = self.pauses.entry(link.url().to_owned()).or_default();
-        let mut found = Found { is_equal: has_our_hash, repairs: Vec::new() };
-        if pauses.is_time(has_our_hash) {
-            found.repairs = listing.repairs().await?;
-            found.is_equal &= found.repairs.is_empty();
-            pauses.note(!found.repairs.is_empty());
+        let has_our_hash = listing.has_our_hash().await;
+        let mut repairs = None;
+        if has_our_hash.as_ref().is_ok_and(|has_our_hash| pauses.is_time(*has_our_hash)) {
+            let found = listing.repairs(&mut lives).await;
+            pauses.note(found.as_ref().is_ok_and(|found| !found.is_empty()) || lives.are_watched());
+            repairs = Some(found);
         }
-        Ok(found)
+        self.listed.insert(link.url().to_owned(), (pauses, lives));
+        let is_equal = has_our_hash?;
+        let Some(repairs) = repairs.transpose()? else {
+            self.count(link, if is_equal { Comparison::Equal } else { Comparison::Different });
+            return Ok(None);
+        };
+        Ok(Some(Found { is_equal: is_equal && repairs.is_empty(), repairs }))
     }
 
     async fn ask<T>(

@@ -313,6 +313,12 @@ pub enum Round {
 }
 
 impl Rounds {
+    /// How many repairs a round does at most.
+    #[must_use]
+    pub fn most(registry_size: usize) -> usize {
+        REPAIRS_FEW.max(registry_size * SHARE_PERCENT / 100)
+    }
+
     /// Takes what is ours to mend in this round and returns what has been so in the last one too. What the queue is about
     /// to tell the peer, or tells it just now, is no difference.
     pub fn confirm(&mut self, mut found: Vec<Repair>, queue: &PeerQueue, registry_size: usize) -> Round {
@@ -323,7 +329,7 @@ impl Rounds {
         let confirmed: Vec<Repair> =
             found.into_iter().filter(|repair| self.seen.contains(&name(repair))).collect();
         self.seen = names;
-        if confirmed.len() > REPAIRS_FEW.max(registry_size * SHARE_PERCENT / 100) {
+        if confirmed.len() > Self::most(registry_size) {
             return Round::TooMany(confirmed.len());
         }
         Round::Repairs(confirmed)
