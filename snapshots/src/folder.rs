@@ -84,15 +84,12 @@ impl DataFolder {
         Ok(Self { path: path.to_path_buf(), failure_points, last_number: AtomicU64::new(0), lock })
     }
 
-    /// Refuses to go on if the folder is no longer the one that was locked: another process may have what is there now.
+    /// False if the folder is no longer the one that was locked: another process may have what is there now.
     ///
     /// # Errors
-    /// If it was removed or replaced, or cannot be looked at.
-    pub fn check_held(&self) -> io::Result<()> {
-        if self.lock.is_of(&self.path)? {
-            return Ok(());
-        }
-        Err(io::Error::other("the folder was removed or replaced while it was in use"))
+    /// If it cannot be looked at, which says nothing about whose it is.
+    pub fn is_held(&self) -> io::Result<bool> {
+        self.lock.is_of(&self.path)
     }
 
     /// Where it is.
@@ -272,7 +269,8 @@ impl DataFolder {
         }
     }
 
-    fn stores(&self) -> io::Result<Vec<StoreName>> {
+    /// All stores, in no order.
+    pub(crate) fn stores(&self) -> io::Result<Vec<StoreName>> {
         Ok(self.entries()?.iter().filter_map(|entry| StoreName::parse(entry)).collect())
     }
 

@@ -72,6 +72,13 @@ impl Writer {
         self.problem = Some(Problem { cause, attempts, retry_mono_ms, is_on_trial: false });
     }
 
+    /// There is no later attempt: the next one is due.
+    pub fn retry_now(&mut self) {
+        if let Some(problem) = &mut self.problem {
+            problem.retry_mono_ms = 0;
+        }
+    }
+
     /// Tries to use the folder again if it is time. Call it in every round, ready or not.
     pub fn recover(&mut self, now: Now) {
         let Some(problem) = &self.problem else { return };
@@ -89,7 +96,8 @@ impl Writer {
     }
 
     fn reopen(&mut self, now: Now) -> Result<(), String> {
-        if self.folder.as_ref().is_some_and(|folder| folder.check_held().is_err()) {
+        let is_held = self.folder.as_ref().map(|folder| folder.is_held()).transpose();
+        if is_held.map_err(|error| error.to_string())? == Some(false) {
             // Whatever is there now, this process has not written it.
             self.folder = None;
             self.knows_folder = false;

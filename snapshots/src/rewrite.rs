@@ -171,6 +171,10 @@ impl Slice {
         }
         let mut fault = None;
         from.store().visit(&kind.prefix(), after, &mut |key, value| {
+            // Damaged, and to be removed with the next commit, which a store that lacks changes does not get.
+            if !from.index().contains(key) {
+                return ControlFlow::Continue(());
+            }
             match frame::unwrap(key, value) {
                 Ok(frame) => self.push(key, frame.payload),
                 Err(error) => fault = Some(StoreError::new("copy", error)),

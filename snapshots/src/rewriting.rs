@@ -10,6 +10,7 @@ use crate::key::Kind;
 use crate::limited::Cancelled;
 use crate::mirror::Mirror;
 use crate::news::News;
+use crate::pending::rough_bytes;
 use crate::rewrite::{ALL_KINDS, BESIDE_RECORDS, Rewrite, make_target, reach};
 use crate::room;
 use crate::seen_table::SeenTable;
@@ -46,7 +47,8 @@ impl Writer {
         };
         let leftovers = self.leftovers.get_or_insert_default();
         leftovers.tombstones = cancels.into_iter().map(stored).collect();
-        let live_bytes = self.current.as_ref().map_or(0, |current| current.index().live_bytes());
+        let stored_bytes = self.current.as_ref().map_or(0, |current| current.index().live_bytes());
+        let live_bytes = stored_bytes.max(records.iter().map(|record| rough_bytes(record) as u64).sum());
         let begun = self
             .check_folder()
             .and_then(|()| self.require_room_beside(live_bytes))

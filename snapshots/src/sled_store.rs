@@ -185,12 +185,17 @@ impl Store for SledStore {
                 Operation::Remove { key } => sled_batch.remove(key),
             }
         }
+        // Should it panic, it has failed.
+        let had_failed = std::mem::replace(&mut self.has_failed, true);
         let applied = self.db()?.apply_batch(sled_batch);
+        self.has_failed = had_failed;
         self.noted("write", applied)
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
+        let had_failed = std::mem::replace(&mut self.has_failed, true);
         let flushed = self.db()?.flush();
+        self.has_failed = had_failed;
         self.noted("flush", flushed)?;
         let synced = self.sync();
         self.noted("flush", synced)
@@ -213,17 +218,17 @@ impl Store for SledStore {
 /// for ever for that.
 impl Drop for SledStore {
     fn drop(&mut self) {
-        struct Counted(Option<sled::Db>, usize);
+        struct Counted(usize);
         impl Drop for Counted {
             fn drop(&mut self) {
-                drop(self.0.take());
-                CLOSING.fetch_sub(self.1, Ordering::SeqCst);
+                CLOSING.fetch_sub(self.0, Ordering::SeqCst);
             }
         }
         let failed = usize::from(self.has_failed);
         CLOSING.fetch_add(failed, Ordering::SeqCst);
         let patience = if self.has_failed { Duration::ZERO } else { CLOSE_PATIENCE };
-        drop_aside(Counted(self.db.take(), failed), patience);
+        // Dropped in this order, also if closing panics.
+        drop_aside((self.db.take(), Counted(failed)), patience);
     }
 }
 

@@ -229,13 +229,18 @@ impl Writer {
         if !self.is_ready() {
             return Err(StoreError::new("use", "it is not open"));
         }
+        let was_behind = self.is_behind();
         let leftovers = self.leftovers.take();
         let result = self.check_folder().and_then(|()| self.try_round(leftovers.as_ref(), latest, now));
         match result {
             // A rewrite that makes good what the store in use lacks has not succeeded before its end.
             Ok(()) if !self.is_behind() => self.note_success(),
             Ok(()) => {}
-            Err(_) => self.leftovers = leftovers,
+            Err(_) => {
+                self.leftovers = leftovers;
+                // The rewrite that was to make it good is over, wherever it has failed.
+                self.needs_records |= was_behind;
+            }
         }
         self.settle(result, now)
     }
@@ -245,7 +250,13 @@ impl Writer {
         let Some(folder) = &self.folder else {
             return Err(StoreError::new("use", "the folder is not locked"));
         };
-        folder.check_held().map_err(|error| StoreError::new("use", error))
+        match folder.is_held() {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                Err(StoreError::new("use", "the folder was removed or replaced while it was in use"))
+            }
+            Err(error) => Err(StoreError::new("use", error)),
+        }
     }
 
     fn try_round(

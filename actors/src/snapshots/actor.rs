@@ -365,6 +365,7 @@ impl Handler<Stop> for SnapshotActor {
     fn handle(&mut self, _: Stop, ctx: &mut Self::Context) {
         let started = Instant::now();
         self.writer.give_up_needless_rewrite();
+        self.writer.retry_now();
         let mut is_written = self.write();
         while is_written && self.has_more_to_do() && started.elapsed() < LAST_ROUNDS_TIME {
             is_written = self.write();
@@ -377,6 +378,9 @@ impl Handler<Stop> for SnapshotActor {
             (_, Err(error)) => tracing::warn!(%error, "the last changes are not in the snapshot"),
             (true, Ok(false)) => {
                 tracing::warn!("the snapshot is not complete: the next start gives its last whole state")
+            }
+            (false, Ok(false)) if !self.handle.shared().is_opened() => {
+                tracing::info!("the snapshot is as it was: this node has not opened for traffic");
             }
             (false, Ok(false)) => {
                 let why = self.writer.stats().problem.unwrap_or_else(|| "no time is left".to_owned());

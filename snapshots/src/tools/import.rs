@@ -66,13 +66,9 @@ pub fn import(
     if !options.replaces && found != Found::Nothing {
         return Err(ToolError::Occupied(folder.path().to_path_buf()));
     }
+    let before = folder.stores()?;
     let name = fill(&folder, opener, &document.meta, &edits).map_err(|error| {
-        match found {
-            Found::Nothing => folder.remove_all_but(&[]),
-            Found::Store(name) => folder.remove_all_but(&[name]),
-            // Nobody knows which of them is worth keeping.
-            Found::Doubtful(_) => {}
-        }
+        folder.remove_all_but(&before);
         ToolError::Unwritable(error)
     })?;
     folder.point_to(name)?;

@@ -151,3 +151,28 @@ fn a_store_that_does_not_open_again_to_give_memory_back_has_lost_nothing() {
     world.restart();
     assert_eq!((world.outcome(), world.picture()), ("warm", before));
 }
+
+#[test]
+fn a_rewrite_that_fails_at_any_step_makes_the_loss_good_later() {
+    for operations in 0..40 {
+        let mut world = World::following();
+        for index in 0..50 {
+            world.register(instance("SHOP", &format!("{index}")));
+        }
+        world.round();
+        world.pending = heureka_snapshots::pending::Pending::with_limit(1);
+        world.register(instance("SHOP", "kept"));
+        world.register(instance("SHOP", "dropped"));
+        world.evict("SHOP", "7");
+        world.disk.fail_after(operations);
+        world.try_round();
+        // Before anybody looks at the store again.
+        world.disk.repair();
+        world.pass(120_000);
+        world.round();
+        let known = world.picture();
+        world.crash();
+        world.start();
+        assert_eq!((world.outcome(), world.picture()), ("warm", known), "after {operations} operations");
+    }
+}
