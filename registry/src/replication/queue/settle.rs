@@ -130,10 +130,15 @@ impl PeerQueue {
             // It may as well be that nobody is let in.
             self.backoff.fail(Sick::Refusing, &settings, now_ms, random);
         }
-        trouble.proofs += u32::from(others_passed);
+        // What says nothing about the request proves nothing, however often: one of several servers behind the peer's address
+        // may be broken. It is only put off.
+        trouble.proofs += u32::from(others_passed && blame != Blame::Refused);
         (trouble.batch_cap, trouble.successes_before) = (Some(1), successes);
-        let needed = if blame == Blame::Request { 1 } else { PROOFS_OF_POISON };
-        let is_poison = is_hopeless || trouble.proofs >= needed;
+        let is_poison = match blame {
+            Blame::Request => is_hopeless || trouble.proofs >= 1,
+            Blame::Unclear => trouble.proofs >= PROOFS_OF_POISON,
+            Blame::Refused => false,
+        };
         if is_poison {
             trouble.proofs = 0;
         }
