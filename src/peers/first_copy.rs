@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use heureka_config::settings::{ServiceUrl, SyncSettings};
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 
 use super::directory::PeerUrls;
 use super::sync::Copied;
@@ -66,6 +67,8 @@ impl<A: AsyncFn(Vec<ServiceUrl>) -> Copied> FirstCopy<A> {
     pub async fn go_on(mut self, mut open: Option<impl FnOnce(u64)>) {
         // Where nobody has told yet who they are, the first one that is asked may be the one after the last wait.
         let mut waits = if self.is_told { self.retries.saturating_sub(1) } else { self.retries.max(1) };
+        // News cuts no wait short and begins none anew: peers that come and go must not keep the node closed for ever.
+        let mut end = None;
         while !(self.is_told && self.copied.count > 0) {
             if waits == 0 || self.may_open() {
                 if let Some(open) = open.take() {
@@ -75,10 +78,17 @@ impl<A: AsyncFn(Vec<ServiceUrl>) -> Copied> FirstCopy<A> {
                     return;
                 }
             } else {
-                match tokio::time::timeout(self.wait, self.hears_of_others()).await {
-                    Ok(true) => {}
-                    Ok(false) => return,
-                    Err(_) => {
+                let until = *end.get_or_insert_with(|| Instant::now() + self.wait);
+                let heard = tokio::select! {
+                    biased;
+                    () = sleep_until(until) => None,
+                    is_news = self.hears_of_others() => Some(is_news),
+                };
+                match heard {
+                    Some(true) => {}
+                    Some(false) => return,
+                    None => {
+                        end = None;
                         waits -= 1;
                         if self.urls.all().is_empty() {
                             continue;
@@ -117,7 +127,7 @@ mod tests {
     use std::cell::{Cell, RefCell};
     use std::rc::Rc;
 
-    use tokio::time::{Instant, sleep};
+    use tokio::time::sleep;
 
     use super::*;
     use crate::peers::directory::UrlList;
@@ -259,6 +269,27 @@ mod tests {
             })
             .await;
         assert_eq!(world.asked()[RETRIES as usize..], ["empty", "empty full"], "then it has what there is");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_that_changes_all_the_time_keeps_no_node_closed() {
+        const HOSTS: [&str; 20] = [
+            "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s",
+            "t",
+        ];
+        for pause in [WAIT / 3, WAIT / 2, WAIT * 2 / 3] {
+            let world = World::new(&[]);
+            world.list(&["dead"], true);
+            world
+                .run(async || {
+                    for host in HOSTS {
+                        sleep(pause).await;
+                        world.list(&[host], true);
+                    }
+                })
+                .await;
+            assert_eq!(world.opened.get(), Some((0, 60)), "a list every {pause:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
