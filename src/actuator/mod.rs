@@ -24,7 +24,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use heureka_config::settings::ManagementListener;
 
 use crate::http::path::{self, PathError, Target};
-use crate::http::{connections, dispatch, headers, pages, reply, security};
+use crate::http::{closing, connections, dispatch, headers, pages, reply, security};
 use crate::node::Node;
 
 const METHODS: [Method; 3] = [Method::GET, Method::HEAD, Method::OPTIONS];
@@ -72,6 +72,7 @@ pub async fn answer(request: &HttpRequest, node: &Node, segments: &[&str]) -> Op
 
 /// For a listener of its own (`management.server.port`): everything but the actuator is 404 there.
 async fn serve_alone(request: HttpRequest, payload: Payload, node: Data<Node>) -> HttpResponse {
+    let payload = closing::still_open(&request, payload).await;
     let response = answer_alone(&request, payload, &node).await;
     dispatch::finish(&request, &node, response)
 }

@@ -1,10 +1,14 @@
-//! The end of connections whose request is answered before its body is there.
+//! The end of connections whose request is answered before its body is there, or was not understood.
 //!
 //! What follows such an answer cannot be told from a new request before the body has ended, and its sender may never end it.
 //! The HTTP library below closes these connections only if the body has a length: one in chunks it reads for ever. So the
 //! stream below the library tells here whether a body is still arriving, every answer asks ([`finish`]), and a connection
 //! that must close is cut by its stream: a little time and a bounded number of bytes later, since a sender that is cut
 //! while it sends does not get its answer.
+//!
+//! The library also hands out a request that came together with one whose answer ends the connection, behind that answer. Its
+//! sender has been told that nothing more is answered, and what stands there may be no request at all but the rest of one
+//! that was not understood. So it is not carried out ([`still_open`]).
 
 use std::cell::Cell;
 use std::io;
@@ -14,6 +18,7 @@ use std::task::Context;
 use std::time::Duration;
 
 use actix_http::ConnectionType;
+use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use tokio::time::{Sleep, sleep};
 
@@ -27,6 +32,7 @@ const MAX_BYTES: usize = 32 << 20;
 pub struct Closing {
     is_body_arriving: Cell<bool>,
     must_close: Cell<bool>,
+    is_over: Cell<bool>,
 }
 
 /// Makes an answer the last one of its connection if a body is still arriving.
@@ -34,13 +40,29 @@ pub fn finish(request: &HttpRequest, response: &mut HttpResponse) {
     let Some(closing) = request.conn_data::<Rc<Closing>>() else { return };
     if closing.is_body_arriving.get() {
         closing.must_close.set(true);
-        close_behind(response);
+        response.head_mut().set_connection_type(ConnectionType::Close);
     }
 }
 
-/// Makes an answer the last one of its connection. A header `Connection` would not: the library below overlooks it.
-pub fn close_behind(response: &mut HttpResponse) {
+/// Makes an answer the last one of its connection, whatever has come behind its request already. A header `Connection` would
+/// not: the library below overlooks it.
+pub fn close_behind(request: &HttpRequest, response: &mut HttpResponse) {
+    if let Some(closing) = request.conn_data::<Rc<Closing>>() {
+        closing.must_close.set(true);
+        closing.is_over.set(true);
+    }
     response.head_mut().set_connection_type(ConnectionType::Close);
+}
+
+/// Gives the payload back, unless [`close_behind`] has ended the connection: then it never returns, and the request
+/// goes with its connection.
+pub async fn still_open(request: &HttpRequest, payload: Payload) -> Payload {
+    if request.conn_data::<Rc<Closing>>().is_some_and(|closing| closing.is_over.get()) {
+        // A body that nobody takes would keep the stream from being read, and so from being cut.
+        drop(payload);
+        return std::future::pending().await;
+    }
+    payload
 }
 
 /// Cuts the connection of one stream.
@@ -80,7 +102,7 @@ impl Cutter {
         if self.received > MAX_BYTES || deadline.as_mut().poll(cx).is_ready() {
             return Err(io::Error::new(
                 io::ErrorKind::TimedOut,
-                "the body of an answered request has no end",
+                "what comes behind the last answer has no end",
             ));
         }
         Ok(())

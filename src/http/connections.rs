@@ -110,6 +110,6 @@ pub fn refuse(request: &HttpRequest) -> Option<HttpResponse> {
         return None;
     }
     let mut response = reply::unavailable(format!("too many connections from {}", connection.address));
-    closing::close_behind(&mut response);
+    closing::close_behind(request, &mut response);
     Some(response)
 }

@@ -16,6 +16,7 @@ use crate::node::Node;
 
 /// Answers a request. Never fails: whatever goes wrong becomes an answer.
 pub async fn handle(request: HttpRequest, payload: Payload, node: Data<Node>) -> HttpResponse {
+    let payload = closing::still_open(&request, payload).await;
     let response = answer(&request, payload, &node).await;
     finish(&request, &node, response)
 }
@@ -33,7 +34,7 @@ pub fn finish(request: &HttpRequest, node: &Node, response: HttpResponse) -> Htt
     );
     let mut response = reply::finish(request, response);
     if ends_connection(response.status()) {
-        closing::close_behind(&mut response);
+        closing::close_behind(request, &mut response);
     }
     response
 }

@@ -1,6 +1,6 @@
 //! Connections that callers use in unusual ways: requests behind requests, bodies that are announced and never sent.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -260,6 +260,50 @@ fn the_connection_of_a_request_that_was_not_understood_is_closed() {
         assert_eq!((answer.status, answer.header("connection")), (400, Some("close")), "{line}");
         until_closed(&mut &stream).expect("the node closes the connection");
     }
+}
+
+/// Sends a request that is answered 400 and, in the same packet, another. Nothing but the first answer must come.
+fn is_cut_behind_bad_request(port: u16, first: &str, second: &str) {
+    let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    let text = format!("{first} HTTP/1.1\r\nHost: x\r\n\r\n{second}");
+    (&stream).write_all(text.as_bytes()).expect("sent");
+    let mut reader = BufReader::new(&stream);
+    let answer = read_answer(&mut reader, first).expect("an answer");
+    assert_eq!((answer.status, answer.header("connection")), (400, Some("close")), "{first}");
+    let mut rest = Vec::new();
+    match reader.read_to_end(&mut rest) {
+        // It closes without having read everything.
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+        read => drop(read.expect("the node closes the connection")),
+    }
+    assert_eq!(String::from_utf8_lossy(&rest), "", "{first}, {second}");
+}
+
+#[test]
+fn what_came_together_with_a_request_that_was_not_understood_has_no_effect() {
+    let node =
+        node(&[("eureka.server.use-read-only-response-cache", "false"), ("management.server.port", "0")]);
+    register(node.port(), "ORDERS", "i-1");
+    let body = instance("ORDERS", "i-2");
+    let registration = format!(
+        "POST /eureka/apps/ORDERS HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let first = "PUT /eureka/apps/ORDERS/i-1?lastDirtyTimestamp=x";
+    for second in [
+        "DELETE /eureka/apps/ORDERS/i-1 HTTP/1.1\r\nHost: x\r\n\r\n",
+        &format!("{registration}{body}"),
+        // Its body never comes.
+        &registration,
+        &format!("{registration}{}", " ".repeat(100_000)),
+    ] {
+        is_cut_behind_bad_request(node.port(), first, second);
+    }
+    assert_eq!(get(node.port(), "/eureka/apps/ORDERS/i-1").status, 200);
+    assert_eq!(get(node.port(), "/eureka/apps/ORDERS/i-2").status, 404);
+    let port = node.management_port().expect("a listener of its own");
+    is_cut_behind_bad_request(port, "GET /%zz", "GET /actuator/health HTTP/1.1\r\nHost: x\r\n\r\n");
 }
 
 #[test]
