@@ -74,30 +74,26 @@ async fn answer(request: &HttpRequest, mut payload: Payload, node: &Node) -> Htt
         Err(PathError::NotFound) => return pages::handle_odd(request, node).await,
         Err(error @ PathError::BadEscape) => return reply::text(StatusCode::BAD_REQUEST, error.to_string()),
     };
-    let response = match security::refuse(request, node, &target).await {
+    let refusal = security::refuse(request, node, &target).await;
+    let is_refused = refusal.is_some();
+    let response = match refusal {
         Some(refusal) => refusal,
         None => match target {
             Target::Api(version, resource) => api(request, &mut payload, node, version, resource).await,
             Target::Other(segments) => pages::handle(request, node, &segments).await,
         },
     };
-    if is_body_read && is_about_head(response.status()) {
+    if is_body_read && (is_refused || is_about_head(response.status())) {
         // Whatever comes of it: the answer closes the connection if the body is still arriving then.
         let _ = body::discard(request, &mut payload, node.limits.registration).await;
     }
     response
 }
 
-/// True for refusals that do not depend on the body, and so may have come before it. It is waited for as if it were not
-/// needed, and the connection stays usable.
+/// True for refusals that do not depend on the body, as those for missing credentials, and so may have come before it. It is
+/// waited for as if it were not needed, and the connection stays usable.
 const fn is_about_head(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::UNAUTHORIZED
-            | StatusCode::FORBIDDEN
-            | StatusCode::NOT_FOUND
-            | StatusCode::UNSUPPORTED_MEDIA_TYPE
-    )
+    matches!(status, StatusCode::FORBIDDEN | StatusCode::NOT_FOUND | StatusCode::UNSUPPORTED_MEDIA_TYPE)
 }
 
 /// Waits for a body that nobody needs. The answer if it is too long or does not come: where nothing is, nothing is, whatever

@@ -2,10 +2,11 @@
 
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::support::{
-    HEAD_TIMEOUT, KEPT, fresh_node, get, instance, is_cut_off, node, raw, register, until_closed,
+    HEAD_TIMEOUT, KEPT, call, fresh_node, get, instance, is_cut_off, node, raw, register, until_closed,
 };
 use crate::golden::http::{Answer, gzip, read_answer};
 
@@ -240,6 +241,38 @@ fn refusals_that_do_not_depend_on_the_body_keep_the_connection() {
             assert_eq!((answer.status, answer.header("connection")), (status, None), "{line}");
         }
     }
+}
+
+#[test]
+fn a_refusal_because_too_many_passwords_wait_keeps_the_connection_too() {
+    let hash = format!("{{bcrypt}}{}", bcrypt::hash("p", 8).expect("a hash"));
+    let node = node(&[
+        ("spring.security.user.name", "u"),
+        ("spring.security.user.password", &hash),
+        ("heureka.limits.max-waiting-password-checks", "1"),
+    ]);
+    let (wrong, is_done) = ("Basic dTp3cm9uZw==", AtomicBool::new(false));
+    let stream = TcpStream::connect(("127.0.0.1", node.port())).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    let (headers, body) = (format!("Authorization: {wrong}\r\n"), "long ".repeat(100_000));
+    let answers = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                call(node.port(), "GET", "/eureka/apps", &[("Authorization", wrong)], b"");
+            }
+        });
+        let mut answers = Vec::new();
+        // Until it has come twice, or a connection has ended.
+        while answers.iter().filter(|answer| **answer == (503, false)).count() < 2
+            && !answers.iter().any(|(_, is_end)| *is_end)
+        {
+            let answer = answer_to(&stream, "POST /eureka/apps/ORDERS", &headers, &body);
+            answers.push((answer.status, answer.header("connection").is_some()));
+        }
+        is_done.store(true, Ordering::Relaxed);
+        answers
+    });
+    assert!(answers.iter().all(|answer| matches!(answer, (401 | 503, false))), "{answers:?}");
 }
 
 #[test]
