@@ -1,10 +1,13 @@
 //! What the peers are told of auto-scaling groups (spec `replication.md` 8.1): the state that a group was given last, to each
 //! peer until it has taken it or is a peer no more.
 //!
-//! A state waits once for each group and peer, so what waits is bounded by the groups that are known. One task for each peer
-//! to which something waits tells it one after the other, and pauses as the queue of batches does when that fails.
+//! A state waits once for each group and peer. Any name may be that of a group, also one that this node never keeps, so how
+//! many wait for one peer has a bound of its own; what is beyond it the peer is not told. One task for each peer to which
+//! something waits tells it one after the other. If that fails it pauses, as the queue of batches does, and goes on with the
+//! next group: one that a firewall keeps from the peer does not keep back the others.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +22,9 @@ use prometheus_client::registry::Registry;
 /// First and longest pause after a failure of the network, and after an answer that says no or comes too late.
 const NETWORK_PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 const REFUSAL_PAUSE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
+
+/// Groups whose state may wait for one peer, as many as a node knows.
+const WAITING_MAX: usize = 10_000;
 
 /// Tells one peer the state of one group.
 pub trait TellGroup {
@@ -74,7 +80,13 @@ impl GroupWords {
         let mut waiting = self.waiting();
         let is_new = |peer: &String| {
             let is_new = !waiting.contains_key(peer);
-            waiting.entry(peer.clone()).or_default().insert(Arc::clone(&asg), is_enabled);
+            let words = waiting.entry(peer.clone()).or_default();
+            if words.len() < WAITING_MAX || words.contains_key(&asg) {
+                words.insert(Arc::clone(&asg), is_enabled);
+            } else {
+                self.told.get_or_create(&Labels { result: "dropped" }).inc();
+                tracing::debug!(%peer, %asg, "a peer is not told of an auto-scaling group: too many wait");
+            }
             is_new
         };
         let new = peers.into_iter().filter(is_new).collect();
@@ -100,15 +112,19 @@ impl GroupWords {
         self.count.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
-    /// What the peer is to be told next. If there is nothing more, its task ends.
-    fn next(&self, peer: &str) -> Option<(Arc<str>, bool)> {
+    /// What the peer is to be told next: the group behind the last one, round and round. If there is nothing more, its task
+    /// ends.
+    fn next(&self, peer: &str, last: Option<&str>) -> Option<(Arc<str>, bool)> {
         let mut waiting = self.waiting();
-        let first =
-            waiting.get(peer)?.first_key_value().map(|(asg, is_enabled)| (Arc::clone(asg), *is_enabled));
-        if first.is_none() {
+        let words = waiting.get(peer)?;
+        let behind =
+            last.and_then(|last| words.range::<str, _>((Bound::Excluded(last), Bound::Unbounded)).next());
+        let next = behind.or_else(|| words.first_key_value());
+        let next = next.map(|(asg, is_enabled)| (Arc::clone(asg), *is_enabled));
+        if next.is_none() {
             waiting.remove(peer);
         }
-        first
+        next
     }
 
     /// The peer has taken it, or never will; what was said meanwhile stays.
@@ -132,7 +148,8 @@ impl GroupWords {
     pub async fn tell_all<P: GroupPeers>(self: Arc<Self>, peer: String, peers: P) {
         let mut reached: Option<(ServiceUrl, P::Tell)> = None;
         let mut failures = 0;
-        while let Some((asg, is_enabled)) = self.next(&peer) {
+        let mut last: Option<Arc<str>> = None;
+        while let Some((asg, is_enabled)) = self.next(&peer, last.as_deref()) {
             let Some(url) = peers.listed(&peer) else { return self.give_up(&peer) };
             if reached.as_ref().is_none_or(|(known, _)| *known != url) {
                 match peers.reach(&url) {
@@ -145,7 +162,9 @@ impl GroupWords {
             }
             let Some((_, tell)) = &reached else { return self.give_up(&peer) };
             let answer = tell.tell(&asg, is_enabled).await;
-            let Some(pause) = self.judge(&peer, &asg, is_enabled, answer, failures) else {
+            let pause = self.judge(&peer, &asg, is_enabled, answer, failures);
+            last = Some(asg);
+            let Some(pause) = pause else {
                 failures = 0;
                 continue;
             };
@@ -311,7 +330,7 @@ mod tests {
                 say(&words, &world, "h", false);
                 say(&words, &world, "i", false);
                 pass(60_000).await;
-                assert_eq!(world.told(), ["g false", "h false", "h false", "h false", "h false", "i false"]);
+                assert_eq!(world.told(), ["g false", "h false", "i false", "h false", "i false", "h false"]);
                 let pauses: Vec<u64> = world.times().windows(2).map(|two| two[1] - two[0] - 10).collect();
                 assert_eq!(pauses, [0, 1000, 2000, 4000, 0]);
                 assert_eq!(
@@ -353,8 +372,38 @@ mod tests {
                 let told = world.told().len();
                 pass(60_000).await;
                 assert_eq!(world.told().len(), told);
-                assert!(!world.told().contains(&"h false".to_owned()), "g was the first all the time");
             })
             .await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_group_that_cannot_be_told_does_not_keep_back_the_others() {
+        let (words, world) =
+            (Arc::new(GroupWords::default()), World::new([Ok(403), Ok(200), Ok(200), Ok(403)]));
+        LocalSet::new()
+            .run_until(async {
+                for asg in ["g", "h", "i"] {
+                    say(&words, &world, asg, false);
+                }
+                pass(60_000).await;
+                assert_eq!(world.told(), ["g false", "h false", "i false", "g false", "g false"]);
+                let pauses: Vec<u64> = world.times().windows(2).map(|two| two[1] - two[0] - 10).collect();
+                assert_eq!(pauses, [1000, 0, 0, 1000]);
+            })
+            .await;
+    }
+
+    #[test]
+    fn only_so_many_groups_wait_for_a_peer() {
+        let words = GroupWords::default();
+        for n in 0..=WAITING_MAX {
+            let _ = words.say(vec![PEER.to_owned()], &format!("g{n}"), true);
+        }
+        assert_eq!((words.count.get(), count(&words, "dropped")), (10_000, 1));
+        let _ = words.say(vec![PEER.to_owned()], "g0", false);
+        assert_eq!(count(&words, "dropped"), 1, "one that waits already has room");
+        assert!(!words.waiting()[PEER]["g0"], "its newest state");
+        let _ = words.say(vec!["http://b/".to_owned()], "more", true);
+        assert_eq!(words.count.get(), 10_001, "so many for each peer");
     }
 }
