@@ -39,6 +39,7 @@ pub fn bind(node: &web::Data<Node>) -> anyhow::Result<Listener> {
         route: || web::to(dispatch::handle),
         is_closing,
         workers: node.settings.placement.http_workers,
+        max_connections: node.settings.limits.max_connections,
         drain_secs: drain_secs(settings.shutdown_timeout_ms),
     };
     let wanted = settings.socket_address();

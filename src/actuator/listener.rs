@@ -14,6 +14,14 @@ use crate::node::Node;
 
 /// Monitors and people, never a fleet of clients.
 const WORKERS: usize = 1;
+/// Open connections.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Open connections that the settings allow beside those of clients.
+#[must_use]
+pub const fn max_connections(settings: &ManagementListener) -> usize {
+    if matches!(settings, ManagementListener::Separate { .. }) { MAX_CONNECTIONS } else { 0 }
+}
 
 /// Binds the listener if the settings ask for one. Plain HTTP, as the settings have no certificate for it.
 ///
@@ -29,6 +37,7 @@ pub fn listen(node: &Data<Node>) -> anyhow::Result<Option<Listener>> {
         route: || web::to(serve_alone),
         is_closing,
         workers: WORKERS,
+        max_connections: MAX_CONNECTIONS,
         drain_secs: 0,
     };
     let wanted = SocketAddr::new(address, port);

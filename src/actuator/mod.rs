@@ -14,7 +14,7 @@ mod openmetrics;
 mod prometheus;
 mod refresh;
 
-pub use listener::listen;
+pub use listener::{listen, max_connections};
 
 use std::borrow::Cow;
 

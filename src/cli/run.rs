@@ -4,9 +4,11 @@ use std::future::Future;
 
 use actix_web::web::{self, Data};
 use anyhow::Context;
+use heureka_config::settings::Settings;
 use heureka_config::{Invocation, Loaded, Severity};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::actuator;
 use crate::node::{self, Node, RunningNode};
 use crate::process;
 use crate::refresh::places_of;
@@ -19,7 +21,7 @@ const OTHER_FILES: u64 = 512;
 pub(super) fn run(loaded: Loaded, invocation: Invocation) -> anyhow::Result<()> {
     logging::start(&loaded.settings.logging);
     announce_configuration(&loaded);
-    allow_connections(loaded.settings.limits.max_connections);
+    allow_files(files_wanted(&loaded.settings));
     actix::System::new().block_on(async move {
         let stop = stop_signal()?;
         let mut hang_up = signal(SignalKind::hangup())?;
@@ -41,9 +43,14 @@ pub(super) fn run(loaded: Loaded, invocation: Invocation) -> anyhow::Result<()> 
     })
 }
 
-/// Every connection is an open file, and who runs out of them can neither be reached by peers nor write a snapshot.
-fn allow_connections(max_connections: usize) {
-    let wanted = OTHER_FILES + max_connections as u64;
+/// Every connection is an open file, also one of the actuator's own listener.
+fn files_wanted(settings: &Settings) -> u64 {
+    let beside = actuator::max_connections(&settings.management.listener);
+    OTHER_FILES + settings.limits.max_connections as u64 + beside as u64
+}
+
+/// Who runs out of open files can neither be reached by peers nor write a snapshot.
+fn allow_files(wanted: u64) {
     if let Some(allowed) = process::raise_file_limit(wanted).filter(|allowed| *allowed < wanted) {
         tracing::warn!(
             "the system lets this process open {allowed} files, and heureka.limits.max-connections needs {wanted}: raise the \
@@ -98,5 +105,20 @@ fn announce_node(running: &RunningNode) {
     }
     if let Some(address) = running.management_address() {
         tracing::info!("actuator: {address}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_connections_of_every_listener_are_open_files() {
+        let wanted = |properties: &[(&str, &str)]| {
+            files_wanted(&Settings::from_properties(properties).expect("settings"))
+        };
+        let few = ("heureka.limits.max-connections", "1000");
+        assert_eq!(wanted(&[few]), 1512);
+        assert_eq!(wanted(&[few, ("management.server.port", "0")]), 1512 + 256);
     }
 }

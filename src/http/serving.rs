@@ -47,6 +47,8 @@ pub struct Serving {
     pub is_closing: watch::Receiver<bool>,
     /// Threads.
     pub workers: usize,
+    /// Open connections, of all threads together; more are not accepted.
+    pub max_connections: usize,
     /// Seconds that running requests may take at a stop.
     pub drain_secs: u64,
 }
@@ -61,7 +63,7 @@ impl Serving {
     /// If the socket cannot be used.
     pub fn listen(&self, socket: TcpListener, tls: Option<ServerConfig>) -> io::Result<Server> {
         let (serving, local) = (self.clone(), socket.local_addr()?);
-        let per_worker = self.node.settings.limits.max_connections.div_ceil(self.workers);
+        let per_worker = self.max_connections.div_ceil(self.workers);
         let server = Server::build()
             .workers(self.workers)
             .max_concurrent_connections(per_worker)
