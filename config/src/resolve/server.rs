@@ -28,8 +28,12 @@ pub(super) fn server(r: &mut Reader<'_>) -> ServerSettings {
     }
 }
 
+/// The platforms that Boot knows.
+const CLOUD_PLATFORMS: [&str; 6] =
+    ["cloud-foundry", "heroku", "sap", "nomad", "azure-app-service", "kubernetes"];
+
 /// As Boot: on a cloud platform there is always a proxy in front, elsewhere nobody is believed. Unlike there, the platform
-/// `none` means none.
+/// `none` means none, as does every name that Boot does not know.
 fn forward_headers(r: &mut Reader<'_>) -> ForwardHeaders {
     let words = [
         ("none", ForwardHeaders::None),
@@ -37,7 +41,9 @@ fn forward_headers(r: &mut Reader<'_>) -> ForwardHeaders {
         ("framework", ForwardHeaders::Framework),
     ];
     let chosen = r.word("server.forward-headers-strategy", &words);
-    let is_on_platform = r.cloud_platform().is_some_and(|platform| !is_word(&platform, "none"));
+    let is_on_platform = r
+        .cloud_platform()
+        .is_some_and(|platform| CLOUD_PLATFORMS.iter().any(|known| is_word(&platform, known)));
     chosen.unwrap_or(if is_on_platform { ForwardHeaders::Native } else { ForwardHeaders::None })
 }
 

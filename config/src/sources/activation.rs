@@ -67,10 +67,14 @@ fn same_platform(platform: &str, wanted: &str) -> bool {
     crate::key::canonical_element(platform) == crate::key::canonical_element(wanted)
 }
 
-/// Recognises the platform as Boot does: from the variables that it sets, or `spring.main.cloud-platform`.
+/// Recognises the platform as Boot does: from the variables that it sets, or `spring.main.cloud-platform`, where an empty
+/// text counts as not set. Of a text whose placeholders stand for nothing it takes the text.
 pub(crate) fn cloud_platform(outside: &Stack) -> Option<String> {
     if let Some(chosen) = outside.find("spring.main.cloud-platform") {
-        return Some(chosen.value.trim().to_owned());
+        let text = outside.resolve(chosen).unwrap_or_else(|_| chosen.value.clone());
+        if !text.trim().is_empty() {
+            return Some(text.trim().to_owned());
+        }
     }
     let has = |names: &[&str]| names.iter().all(|name| outside.find(name).is_some());
     let platforms: [(&str, &[&str]); 5] = [

@@ -210,6 +210,20 @@ fn proxies_are_believed_on_cloud_platforms_only() {
     assert_eq!(strategy(on_kubernetes()), ForwardHeaders::Native);
     assert_eq!(strategy(on_kubernetes().arg("--server.forward-headers-strategy=NONE")), ForwardHeaders::None);
     assert_eq!(strategy(on_kubernetes().arg("--spring.main.cloud-platform=none")), ForwardHeaders::None);
+    let named =
+        |start: Start, name: &str| strategy(start.arg(&format!("--spring.main.cloud-platform={name}")));
+    for name in
+        ["cloud_foundry", "HEROKU", "sap", "nomad", "azureAppService", "kubernetes", "${PLATFORM:heroku}"]
+    {
+        assert_eq!(named(Start::new(), name), ForwardHeaders::Native, "{name}");
+    }
+    for name in ["", " ", "my-own", "${PLATFORM:}", "${PLATFORM:none}", "${PLATFORM}"] {
+        assert_eq!(named(Start::new(), name), ForwardHeaders::None, "{name}");
+    }
+    for name in ["", "${PLATFORM:}"] {
+        assert_eq!(named(on_kubernetes(), name), ForwardHeaders::Native, "{name:?} is not set");
+    }
+    assert_eq!(named(on_kubernetes(), "my-own"), ForwardHeaders::None);
     assert_eq!(
         strategy(Start::new().arg("--server.forwardHeadersStrategy=framework")),
         ForwardHeaders::Framework
