@@ -61,8 +61,6 @@ impl Plan {
             batches_in_flight_max: chance.pick(&[1, 4, 4]),
             slots_max: if chance.permille(100) { 4 } else { 100_000 },
             eviction_interval_ms,
-            // So short that cancels and operations on overrides come to their end within a split.
-            margin_ms: if renewal_secs == 10 { 2_000 } else { 60_000 },
             ..QueueSettings::default()
         };
         let protection = ProtectionSettings { enabled: chance.permille(500), ..Default::default() };
