@@ -122,8 +122,11 @@ pub async fn java(plan: &Plan, instances: usize, section: &mut Section) -> anyho
     let Some(mut full) = sites.spawn_java(&plan.launcher, 0, &alone)? else { return Ok(()) };
     let started = millis(waiting::until_complete(&mut full, 0, PATIENCE).await?);
     row(section, "Java", "empty", 0, &Spread::of([started]), &Spread::default());
-    setup::fill(&full, &Fleet::new(plan.seed, instances)).await?;
-    // A list that was asked for while the server filled stays in its cache for 30 s; what a peer would copy too.
+    let fleet = Fleet::new(plan.seed, instances);
+    setup::fill(&full, &fleet).await?;
+    // A list that was made while the server filled may be kept for three minutes without the last ones, until another change;
+    // after that for 30 s. A peer would copy it as it is.
+    setup::register(full.address(), &fleet, 0..1).await?;
     waiting::until_listed(&full, instances).await?;
     let copying = ["--eureka.client.fetch-registry=true", "--eureka.client.register-with-eureka=true"];
     let mut starts = Vec::new();
