@@ -125,14 +125,10 @@ impl DigestRow {
         let Record { instance, lease, override_stamp, .. } = &*marked.record;
         let contact_ms = lease.direct_contact_ms();
         Self {
-            id: InstanceId::clone(&instance.instance_id),
-            dirty: instance.last_dirty_timestamp,
-            status: instance.status,
-            overridden: instance.overridden_status,
-            content: content_hash(instance),
             content_since: Since::of(marked.content, now),
             override_stamp: override_stamp.get(),
             contact_age_ms: contact_ms.map(|contact_ms| now.mono_ms.saturating_sub(contact_ms)),
+            ..Self::listed(instance)
         }
     }
 }

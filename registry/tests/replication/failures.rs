@@ -209,16 +209,7 @@ fn s38_a_peer_that_answers_500_to_everything_gets_its_cancel_later() {
         sender.settle(&batch, Outcome::Rejected(500));
     }
     assert!(requests < 30, "{requests} requests in a minute flood a peer that is ill");
-    let mut confirmed = 0;
-    while !sender.queue.is_empty() {
-        match sender.next() {
-            None => sender.sleep(),
-            Some(batch) => {
-                confirmed += batch.items().len();
-                sender.confirm(&batch);
-            }
-        }
-    }
+    let confirmed = sender.confirm_all();
     assert_eq!((confirmed, sender.queue.tally().dropped_total()), (250, 0));
 }
 
@@ -390,16 +381,8 @@ fn a_peer_that_lets_nobody_in_loses_nothing_and_is_not_flooded() {
         let later = requests.iter().filter(|ms| **ms >= 60_000).count();
         assert!(requests.len() - later < 30 && later < 30, "{requests:?}");
         assert_eq!((sender.queue.len(), sender.queue.tally().dropped_total()), (1_000, 0));
-        let (healed_ms, mut confirmed) = (sender.now_ms, 0);
-        while !sender.queue.is_empty() {
-            match sender.next() {
-                None => sender.sleep(),
-                Some(batch) => {
-                    confirmed += batch.items().len();
-                    sender.confirm(&batch);
-                }
-            }
-        }
+        let healed_ms = sender.now_ms;
+        let confirmed = sender.confirm_all();
         assert_eq!((confirmed, sender.queue.tally().dropped_total()), (1_000, 0));
         assert!(sender.now_ms - healed_ms < 25_000, "{} ms", sender.now_ms - healed_ms);
     }

@@ -138,6 +138,21 @@ impl Sender {
         self.answer(batch, &vec![200; batch.items().len()]);
     }
 
+    /// Everything that waits is sent and confirmed, however long that takes; how many items that were.
+    pub fn confirm_all(&mut self) -> usize {
+        let mut confirmed = 0;
+        while !self.queue.is_empty() {
+            match self.next() {
+                None => self.sleep(),
+                Some(batch) => {
+                    confirmed += batch.items().len();
+                    self.confirm(&batch);
+                }
+            }
+        }
+        confirmed
+    }
+
     /// Moves the clock to the moment at which the queue wants to be asked again.
     pub fn sleep(&mut self) {
         let wake_ms = self.queue.next_wake().unwrap();
