@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use heureka_protocol::{Instance, Metadata};
 use heureka_snapshots::memory_store::MemoryDisk;
@@ -15,9 +15,28 @@ use crate::support::instance;
 use crate::world::World;
 
 /// sled on a disk of which a test says how much is free.
-struct Crowded(Arc<AtomicU64>);
+#[derive(Default)]
+struct Disk {
+    free_bytes: AtomicU64,
+    /// sled wrote where it would have met the end of the disk. A panic there would be taken for a failure of the store.
+    was_met_full: AtomicBool,
+}
 
-struct CrowdedStore(Box<dyn Store>, Arc<AtomicU64>);
+struct Crowded(Arc<Disk>);
+
+struct CrowdedStore(Box<dyn Store>, Arc<Disk>);
+
+impl Disk {
+    fn of(free_bytes: u64) -> Arc<Self> {
+        Arc::new(Self { free_bytes: AtomicU64::new(free_bytes), ..Self::default() })
+    }
+
+    fn note_write(&self) {
+        if self.free_bytes.load(Ordering::SeqCst) < RESERVE_BYTES {
+            self.was_met_full.store(true, Ordering::SeqCst);
+        }
+    }
+}
 
 impl OpenStore for Crowded {
     fn open(&self, folder: &Path) -> Result<Box<dyn Store>, StoreError> {
@@ -25,13 +44,7 @@ impl OpenStore for Crowded {
     }
 
     fn free_bytes(&self, _: &Path) -> Result<u64, StoreError> {
-        Ok(self.0.load(Ordering::SeqCst))
-    }
-}
-
-impl CrowdedStore {
-    fn assert_room(&self) {
-        assert!(self.1.load(Ordering::SeqCst) >= RESERVE_BYTES, "sled would have met a full disk");
+        Ok(self.0.free_bytes.load(Ordering::SeqCst))
     }
 }
 
@@ -45,17 +58,17 @@ impl Store for CrowdedStore {
     }
 
     fn apply(&mut self, batch: Batch) -> Result<(), StoreError> {
-        self.assert_room();
+        self.1.note_write();
         self.0.apply(batch)
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
-        self.assert_room();
+        self.1.note_write();
         self.0.flush()
     }
 
     fn free_bytes(&self) -> Result<u64, StoreError> {
-        Ok(self.1.load(Ordering::SeqCst))
+        Ok(self.1.free_bytes.load(Ordering::SeqCst))
     }
 
     fn size_on_disk(&self) -> Result<u64, StoreError> {
@@ -63,7 +76,7 @@ impl Store for CrowdedStore {
     }
 
     fn close(self: Box<Self>) -> Result<(), StoreError> {
-        self.assert_room();
+        self.1.note_write();
         self.0.close()
     }
 }
@@ -76,8 +89,8 @@ fn large(id: &str) -> Instance {
 #[test]
 fn a_nearly_full_disk_stops_the_snapshots_and_harms_none() {
     for free_kb in [0, 100, 500, 1_000, 2_000, 8_191] {
-        let free = Arc::new(AtomicU64::new(u64::MAX));
-        let mut world = World::with_store(MemoryDisk::new(), Arc::new(Crowded(Arc::clone(&free))));
+        let disk = Disk::of(u64::MAX);
+        let mut world = World::with_store(MemoryDisk::new(), Arc::new(Crowded(Arc::clone(&disk))));
         world.start();
         world.open();
         for index in 0..50 {
@@ -86,7 +99,7 @@ fn a_nearly_full_disk_stops_the_snapshots_and_harms_none() {
         world.round();
         let before = world.picture();
 
-        free.store(free_kb * 1024, Ordering::SeqCst);
+        disk.free_bytes.store(free_kb * 1024, Ordering::SeqCst);
         for index in 0..50 {
             world.cancel("SHOP", &format!("{index}"));
             world.register(large(&format!("new-{index}")));
@@ -111,7 +124,8 @@ fn a_nearly_full_disk_stops_the_snapshots_and_harms_none() {
         world.open();
         assert!(!world.try_round());
 
-        free.store(u64::MAX, Ordering::SeqCst);
+        assert!(!disk.was_met_full.load(Ordering::SeqCst), "{free_kb} KB: sled would have met a full disk");
+        disk.free_bytes.store(u64::MAX, Ordering::SeqCst);
         world.pass(60_000);
         world.round();
         assert_eq!(world.writer().stats().state, WriterState::Following);
